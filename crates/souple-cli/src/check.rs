@@ -1,0 +1,135 @@
+//! `souple check`: what is wrong or odd about a scene, and how long its steps may be.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+use souple::SceneError;
+use souple::check::{Lint, StepForecast, forecast_steps, lint};
+use souple_formats::scene::{SceneFileError, Source};
+
+use crate::args::CheckArgs;
+use crate::failure::{CHECK_FAILED, Failure, Outcome};
+use crate::load::{Loaded, load};
+use crate::report::{count, say, say_json};
+
+/// Runs the command.
+pub fn run(args: &CheckArgs) -> Outcome {
+    let loaded = load(&args.scene, args.allow_outside)?;
+    let report = CheckReport::new(args, &loaded);
+    if args.json {
+        say_json(&report)?;
+    } else {
+        report.print()?;
+    }
+    let failed = args.strict && !report.warnings.is_empty();
+    Ok(if failed { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
+}
+
+#[derive(Serialize)]
+struct CheckReport {
+    scene: String,
+    bodies: usize,
+    vertices: usize,
+    triangles: usize,
+    springs: usize,
+    colliders: usize,
+    frames: u32,
+    fps: f64,
+    forecasts: Vec<ForecastReport>,
+    warnings: Vec<SceneFileError>,
+}
+
+#[derive(Serialize)]
+struct ForecastReport {
+    body: String,
+    solver: &'static str,
+    /// Step that the scene takes, s.
+    dt: f64,
+    /// Longest stable step, s; `null` when any is stable.
+    longest_dt: Option<f64>,
+    stable: bool,
+    /// Stiffest mode, rad/s.
+    omega: f64,
+}
+
+impl CheckReport {
+    fn new(args: &CheckArgs, loaded: &Loaded) -> CheckReport {
+        let Loaded { scene, source, model } = loaded;
+        let topologies = || model.bodies.iter().map(|body| &body.topology);
+        CheckReport {
+            scene: args.scene.display().to_string(),
+            bodies: model.bodies.len(),
+            vertices: model.particle_count(),
+            triangles: topologies().map(|topology| topology.triangles.len()).sum(),
+            springs: topologies().map(|topology| topology.springs.len()).sum(),
+            colliders: model.colliders.len(),
+            frames: model.frames,
+            fps: model.fps,
+            forecasts: forecast_steps(model).into_iter().map(ForecastReport::from).collect(),
+            warnings: lint(scene, model).iter().map(|lint| locate(source, lint)).collect(),
+        }
+    }
+
+    fn print(&self) -> Result<(), Failure> {
+        for warning in &self.warnings {
+            say(&as_warning(warning))?;
+            say("")?;
+        }
+        say(&format!(
+            "{}: {}, {}, {}, {}, {}",
+            self.scene,
+            count(self.bodies, "body", "bodies"),
+            count(self.vertices, "vertex", "vertices"),
+            count(self.triangles, "triangle", "triangles"),
+            count(self.springs, "spring", "springs"),
+            count(self.colliders, "collider", "colliders"),
+        ))?;
+        for forecast in &self.forecasts {
+            say(&forecast.to_string())?;
+        }
+        match self.warnings.len() {
+            0 => say("nothing odd found"),
+            n => say(&count(n, "warning", "warnings")),
+        }
+    }
+}
+
+impl From<StepForecast> for ForecastReport {
+    fn from(forecast: StepForecast) -> Self {
+        let StepForecast { body, solver, dt, longest_dt, mode } = forecast;
+        let longest = longest_dt.is_finite().then_some(longest_dt);
+        ForecastReport { body, solver, dt, longest_dt: longest, stable: dt <= longest_dt, omega: mode.omega }
+    }
+}
+
+impl std::fmt::Display for ForecastReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ForecastReport { body, solver, dt, .. } = self;
+        match self.longest_dt {
+            Some(longest) => {
+                write!(f, "'{body}': {solver} needs dt < {longest:.1e} s here; the scene takes {dt:.1e} s")
+            }
+            None => write!(f, "'{body}': {solver} is stable at any dt; the scene takes {dt:.1e} s"),
+        }
+    }
+}
+
+/// Where in the file a lint belongs.
+fn locate(source: &Source, lint: &Lint) -> SceneFileError {
+    let Lint { field, message, help } = lint;
+    let mut found = source.explain(&SceneError::new(field, message, help));
+    // The engine's lints name what they are about; the path of the field in front of them would only be noise.
+    if let Some(rest) = found.message.strip_prefix(&format!("{field}: ")) {
+        found.message = rest.to_owned();
+    }
+    found
+}
+
+/// An error of a scene file, shown as a warning.
+fn as_warning(error: &SceneFileError) -> String {
+    let text = error.to_string();
+    match text.strip_prefix("error: ") {
+        Some(rest) => format!("warning: {rest}"),
+        None => text,
+    }
+}

@@ -1,0 +1,196 @@
+//! Keeps the frames of a run in 32-bit floats, and gives torn bodies their final vertices in every frame.
+//!
+//! File formats want the same vertices in all frames, but a tear adds some. A vertex that is born by a tear in frame k
+//! follows, in the frames before k, the vertex it was split from. Which one that is can be read off exactly: a tear
+//! never adds, removes or reorders triangles, it only gives some of their corners to the new vertex. So the vertex at the
+//! same corner of the same triangle one frame earlier is the one it came from, also when that was itself born by an
+//! earlier tear and has long left the place of the original vertex. (Rope segments are removed and split no vertex.)
+
+use std::sync::Arc;
+
+use glam::DVec3;
+use souple::mesh::Topology;
+use souple::model::BodyModel;
+use souple::{BodyState, Simulation};
+use souple_formats::animation::{Animation, BodyAnimation, Frame};
+
+/// Frames of all bodies, as they come.
+pub struct FrameRecorder {
+    bodies: Vec<BodyFrames>,
+    with_velocities: bool,
+}
+
+struct BodyFrames {
+    topology: Arc<Topology>,
+    /// For each vertex that was born after frame 0, the one it follows before its birth; always a lower number.
+    sources: Vec<u32>,
+    first_count: usize,
+    frames: Vec<Frame>,
+}
+
+impl FrameRecorder {
+    /// Begins with the state as it is: frame 0.
+    pub fn new(simulation: &Simulation, with_velocities: bool) -> FrameRecorder {
+        let bodies = simulation.state().bodies.iter();
+        let bodies = bodies
+            .map(|body| BodyFrames {
+                topology: Arc::clone(&body.topology),
+                sources: Vec::new(),
+                first_count: body.topology.len(),
+                frames: Vec::new(),
+            })
+            .collect();
+        let mut recorder = FrameRecorder { bodies, with_velocities };
+        recorder.record(simulation);
+        recorder
+    }
+
+    /// Adds the state as it is as the next frame.
+    pub fn record(&mut self, simulation: &Simulation) {
+        for (frames, state) in self.bodies.iter_mut().zip(&simulation.state().bodies) {
+            frames.record(state, self.with_velocities);
+        }
+    }
+
+    /// The whole animation, every frame with the final vertices and triangles.
+    pub fn finish(self, simulation: &Simulation) -> Animation {
+        let model = simulation.model();
+        let bodies = self.bodies.into_iter().zip(&model.bodies).map(|(frames, body)| frames.finish(body));
+        Animation { fps: model.fps, bodies: bodies.collect() }
+    }
+}
+
+impl BodyFrames {
+    fn record(&mut self, state: &BodyState, with_velocities: bool) {
+        if !Arc::ptr_eq(&self.topology, &state.topology) {
+            self.sources.extend(new_sources(&self.topology, &state.topology));
+            self.topology = Arc::clone(&state.topology);
+        }
+        let velocities = if with_velocities { singles(&state.v) } else { Vec::new() };
+        self.frames.push(Frame { positions: singles(&state.x), velocities });
+    }
+
+    fn finish(self, body: &BodyModel) -> BodyAnimation {
+        let BodyFrames { topology, sources, first_count, mut frames } = self;
+        for frame in &mut frames {
+            complete(&mut frame.positions, &sources, first_count);
+            if !frame.velocities.is_empty() {
+                complete(&mut frame.velocities, &sources, first_count);
+            }
+        }
+        let uv = |&parent: &u32| body.uvs.get(parent as usize).map(|uv| uv.map(|c| c as f32));
+        BodyAnimation {
+            name: body.name.clone(),
+            triangles: topology.triangles.clone(),
+            lines: topology.segments.clone(),
+            // Without texture coordinates none is found and the list stays empty.
+            uvs: topology.parents.iter().filter_map(uv).collect(),
+            frames,
+        }
+    }
+}
+
+/// For each vertex that `after` has more than `before`, the vertex of `before` it was split from.
+fn new_sources(before: &Topology, after: &Topology) -> Vec<u32> {
+    let old_count = before.len();
+    // Every new vertex has a triangle; the original vertex stands in for any that had none.
+    let mut sources: Vec<u32> = after.parents.get(old_count..).unwrap_or_default().to_vec();
+    for (old, new) in before.triangles.iter().zip(&after.triangles) {
+        for (&old, &new) in old.iter().zip(new) {
+            let born = (new as usize).checked_sub(old_count);
+            if let Some(source) = born.and_then(|born| sources.get_mut(born)) {
+                *source = old;
+            }
+        }
+    }
+    sources
+}
+
+/// Adds the vertices that a frame lacks, each where the one is that it follows.
+fn complete(values: &mut Vec<[f32; 3]>, sources: &[u32], first_count: usize) {
+    for born in values.len().saturating_sub(first_count)..sources.len() {
+        // A source has a lower number, so it is there already.
+        values.push(values[sources[born] as usize]);
+    }
+}
+
+fn singles(vectors: &[DVec3]) -> Vec<[f32; 3]> {
+    vectors.iter().map(|v| v.to_array().map(|c| c as f32)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use souple::ModelBuilder;
+    use souple::scene::{Body, Border, Grid, GridPlane, Motion, Pin, Scene, Select, Shape, Tear};
+
+    use super::*;
+
+    const VERTICES: usize = 9 * 7;
+
+    /// A cloth that is pulled apart at its two sides until it is in pieces, its recorder, and all its true states.
+    fn torn_cloth() -> (Simulation, FrameRecorder, Vec<BodyState>) {
+        let side = |name: &str, border, speed| Pin {
+            name: name.into(),
+            select: Select::Border(border),
+            motion: Some(Motion { velocity: [speed, 0.3, 0.1], ..Motion::default() }),
+        };
+        let body = Body {
+            shape: Shape::Grid(Grid { vertices: [9, 7], plane: GridPlane::Xy, ..Grid::default() }),
+            fabric: Some("cotton".into()),
+            tear: Some(Tear { length_ratio: Some(1.15), ..Tear::default() }),
+            pins: vec![side("left", Border::U0, -1.0), side("right", Border::U1, 1.0)],
+            ..Body::default()
+        };
+        let scene = Scene { bodies: vec![body], ..Scene::default() };
+        let mut simulation = Simulation::new(ModelBuilder::new(&scene).build().unwrap());
+        let mut recorder = FrameRecorder::new(&simulation, true);
+        let mut states = vec![simulation.state().bodies[0].clone()];
+        for _ in 0..60 {
+            simulation.step();
+            recorder.record(&simulation);
+            states.push(simulation.state().bodies[0].clone());
+        }
+        (simulation, recorder, states)
+    }
+
+    #[test]
+    fn every_frame_has_the_final_vertices_and_the_true_ones_are_kept() {
+        let (simulation, recorder, states) = torn_cloth();
+        let animation = recorder.finish(&simulation);
+        let body = &animation.bodies[0];
+        let count = simulation.state().bodies[0].x.len();
+        assert!(count > VERTICES, "the cloth must tear");
+        animation.validate().unwrap();
+        assert_eq!(body.vertex_count(), count);
+        assert_eq!(animation.frame_count(), states.len());
+        assert_eq!(body.uvs.len(), count);
+        for (frame, state) in body.frames.iter().zip(&states) {
+            assert_eq!((frame.positions.len(), frame.velocities.len()), (count, count));
+            assert_eq!(frame.positions[..state.x.len()], singles(&state.x)[..]);
+            assert_eq!(frame.velocities[..state.v.len()], singles(&state.v)[..]);
+        }
+    }
+
+    /// Whatever tears later, the final triangles drawn in an earlier frame must look exactly like the surface of then.
+    #[test]
+    fn final_triangles_drawn_in_an_early_frame_are_the_triangles_of_that_frame() {
+        let (simulation, recorder, states) = torn_cloth();
+        let births = states.windows(2).filter(|w| w[0].x.len() < w[1].x.len()).count();
+        let copies_of_copies =
+            recorder.bodies[0].sources.iter().filter(|&&source| source as usize >= VERTICES).count();
+        assert!(
+            births > 2 && copies_of_copies > 0,
+            "the case that matters is missing: {births}, {copies_of_copies}"
+        );
+
+        let animation = recorder.finish(&simulation);
+        let body = &animation.bodies[0];
+        let corners = |triangles: &[[u32; 3]], positions: &[[f32; 3]]| -> Vec<[f32; 3]> {
+            triangles.iter().flatten().map(|&v| positions[v as usize]).collect()
+        };
+        for (frame, state) in body.frames.iter().zip(&states) {
+            let seen = corners(&body.triangles, &frame.positions);
+            assert_eq!(seen, corners(&state.topology.triangles, &singles(&state.x)));
+        }
+    }
+}

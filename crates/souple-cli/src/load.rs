@@ -1,0 +1,81 @@
+//! From a scene file to a model: read, meshes resolved, size checked, built, with errors that show the line.
+
+use std::path::Path;
+
+use souple::scene::{Scene, Shape};
+use souple::{Model, ModelBuilder, SceneError};
+use souple_formats::scene::{MAX_SCENE_BYTES, SceneFile, Source, read_scene_bytes, resolve_meshes};
+
+use crate::failure::Failure;
+use crate::files::{self, MeshFolder};
+use crate::report::size;
+
+/// Most memory that a command takes on purpose, bytes.
+pub const MEMORY_LIMIT: u128 = 8 << 30;
+/// About what the engine needs per particle, bytes: state, springs, neighbour lists, blocks of the solver.
+pub const BYTES_PER_VERTEX: u128 = 1 << 10;
+
+/// A scene that can run.
+pub struct Loaded {
+    /// The scene with its meshes inside.
+    pub scene: Scene,
+    /// Its text, to show lines of it.
+    pub source: Source,
+    /// The compiled scene.
+    pub model: Model,
+}
+
+/// Reads a scene file; its mesh files stay on the disk.
+pub fn read_scene_file(path: &Path) -> Result<SceneFile, Failure> {
+    let bytes = files::read(path, MAX_SCENE_BYTES, "scene")?;
+    Ok(read_scene_bytes(&bytes, &path.display().to_string())?)
+}
+
+/// Reads a scene file and the mesh files it names.
+pub fn read_whole_scene(path: &Path, allow_outside: bool) -> Result<SceneFile, Failure> {
+    let mut file = read_scene_file(path)?;
+    let folder = MeshFolder::of_scene(path, allow_outside);
+    resolve_meshes(&mut file.scene, &mut |written| folder.read(written))
+        .map_err(|error| file.source.explain(&error))?;
+    Ok(file)
+}
+
+/// Reads and compiles a scene.
+pub fn load(path: &Path, allow_outside: bool) -> Result<Loaded, Failure> {
+    build(read_whole_scene(path, allow_outside)?)
+}
+
+/// Compiles a scene whose meshes are inside.
+pub fn build(file: SceneFile) -> Result<Loaded, Failure> {
+    let SceneFile { scene, source } = file;
+    let model = check_size(&scene).and_then(|()| ModelBuilder::new(&scene).build());
+    let model = model.map_err(|error| source.explain(&error))?;
+    Ok(Loaded { scene, source, model })
+}
+
+/// Number of vertices of a shape at the start; mesh files that were not read count nothing.
+pub fn vertex_count(shape: &Shape) -> u64 {
+    match shape {
+        Shape::Grid(grid) => u64::from(grid.vertices[0]) * u64::from(grid.vertices[1]),
+        Shape::Rope(rope) => u64::from(rope.vertices),
+        Shape::Mesh(mesh) => mesh.positions.len() as u64,
+        Shape::File(_) => 0,
+    }
+}
+
+/// Refuses a scene that would fill the memory before it is built.
+fn check_size(scene: &Scene) -> Result<(), SceneError> {
+    let mut bytes: u128 = 0;
+    for (b, body) in scene.bodies.iter().enumerate() {
+        bytes += u128::from(vertex_count(&body.shape)) * BYTES_PER_VERTEX;
+        if bytes > MEMORY_LIMIT {
+            let (needed, limit) = (size(bytes), size(MEMORY_LIMIT));
+            return Err(SceneError::new(
+                format!("body[{b}].shape"),
+                format!("the scene up to here would need about {needed} of memory; the limit is {limit}"),
+                "use fewer vertices",
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! The files of a run: which ones, what they are called, and how much memory they take.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use souple::measure;
+use souple::scene::Scene;
+use souple_formats::animation::Animation;
+use souple_formats::export::glb::{GlbOptions, write_glb};
+use souple_formats::export::obj_sequence::ObjSequence;
+use souple_formats::export::point_cache::{write_mdd, write_pc2};
+use souple_formats::export::table::{write_csv, write_json};
+use souple_formats::export::vtk::VtkSeries;
+use souple_formats::export::{ExportError, safe_file_stem};
+use souple_formats::scene::write_scene_toml;
+
+use crate::args::Format;
+use crate::failure::Failure;
+use crate::files;
+
+/// Number of the frame that a point cache begins with: that of the state at the start.
+const FIRST_CACHE_FRAME: i32 = 0;
+/// Position or velocity of a vertex in a frame, bytes.
+const VECTOR_BYTES: u128 = 12;
+
+/// What a run has to show for itself.
+pub struct Results<'a> {
+    /// The scene with its meshes inside.
+    pub scene: &'a Scene,
+    /// All frames, when a format needs them.
+    pub animation: Option<&'a Animation>,
+    /// Rows of measures in the order of [`table_columns`].
+    pub rows: &'a [Vec<f64>],
+}
+
+/// Names of the columns of the tables of measures.
+pub fn table_columns() -> Vec<&'static str> {
+    ["frame", "time_s"].into_iter().chain(measure::COLUMNS).collect()
+}
+
+/// About how much memory frames, tables and the largest file will take, bytes.
+pub fn estimate_bytes(formats: &[Format], frames: u64, vertices: u64) -> u128 {
+    let (frames, vertices) = (u128::from(frames) + 1, u128::from(vertices));
+    let has = |format| formats.contains(&format);
+    let mut bytes = 0;
+    if formats.iter().any(|format| format.needs_frames()) {
+        let vectors = if has(Format::Vtk) { 2 } else { 1 };
+        bytes += frames * vertices * VECTOR_BYTES * vectors;
+    }
+    if formats.iter().any(|format| format.needs_measures()) {
+        // As numbers, and at most 24 characters each as text.
+        bytes += frames * table_columns().len() as u128 * (8 + 24);
+    }
+    let glb_frames = frames.min(GlbOptions::default().max_targets as u128 + 1);
+    let glb = if has(Format::Glb) { glb_frames * vertices * 2 * VECTOR_BYTES } else { 0 };
+    let cache = if has(Format::Pc2) || has(Format::Mdd) { frames * vertices * VECTOR_BYTES } else { 0 };
+    bytes + glb.max(cache)
+}
+
+/// Writes files one after the other; what fails does not stop the others.
+pub struct Writer {
+    /// Files that were written.
+    pub written: Vec<PathBuf>,
+    /// Files that were not, and why.
+    pub failures: Vec<Failure>,
+}
+
+impl Writer {
+    /// Nothing written yet.
+    pub fn new() -> Writer {
+        Writer { written: Vec::new(), failures: Vec::new() }
+    }
+
+    /// Writes one file of bytes that may have failed to come about.
+    pub fn write(&mut self, path: &Path, bytes: Result<Vec<u8>, Failure>) {
+        match bytes.and_then(|bytes| files::write(path, &bytes)) {
+            Ok(()) => self.written.push(path.to_path_buf()),
+            Err(failure) => self.failures.push(failure),
+        }
+    }
+
+    /// Writes one file of each format, or one series, into a folder that is there.
+    pub fn write_formats(&mut self, formats: &[Format], folder: &Path, stem: &str, results: &Results<'_>) {
+        let stem = safe_file_stem(stem);
+        let path = |extension: &str| folder.join(format!("{stem}.{extension}"));
+        for (i, &format) in formats.iter().enumerate() {
+            if formats[..i].contains(&format) {
+                continue;
+            }
+            match (format, results.animation) {
+                (Format::Csv, _) => self.table(&path("csv"), results.rows, write_csv),
+                (Format::Json, _) => self.table(&path("json"), results.rows, write_json),
+                (Format::Toml, _) => {
+                    let text = write_scene_toml(results.scene).map(String::into_bytes);
+                    let text = text.map_err(|error| Failure::file(&path("toml"), &error, error.help.clone()));
+                    self.write(&path("toml"), text);
+                }
+                (Format::Glb, Some(animation)) => self.animation_file(&path("glb"), "glb", animation),
+                (Format::Pc2, Some(animation)) => self.animation_file(&path("pc2"), "pc2", animation),
+                (Format::Mdd, Some(animation)) => self.animation_file(&path("mdd"), "mdd", animation),
+                (Format::Obj, Some(animation)) => self.obj_series(&folder.join("obj"), &stem, animation),
+                (Format::Vtk, Some(animation)) => self.vtk_series(&folder.join("vtk"), &stem, animation),
+                // Frames are kept whenever a format needs them.
+                (_, None) => {}
+            }
+        }
+    }
+
+    /// Writes an animation as GLB, PC2 or MDD; a point cache holds one body, so that several become several files.
+    pub fn animation_file(&mut self, path: &Path, extension: &str, animation: &Animation) {
+        if extension == "glb" {
+            let bytes = write_glb(animation, &GlbOptions::default());
+            return self.write(path, bytes.map_err(|error| not_exported(path, &error)));
+        }
+        for (body, path) in animation.bodies.iter().zip(cache_paths(path, animation)) {
+            let bytes = match extension {
+                "pc2" => write_pc2(body, FIRST_CACHE_FRAME),
+                _ => write_mdd(body, animation.fps),
+            };
+            self.write(&path, bytes.map_err(|error| not_exported(&path, &error)));
+        }
+    }
+
+    fn table(
+        &mut self,
+        path: &Path,
+        rows: &[Vec<f64>],
+        write: fn(&[&str], &[Vec<f64>]) -> Result<Vec<u8>, ExportError>,
+    ) {
+        let bytes = write(&table_columns(), rows);
+        self.write(path, bytes.map_err(|error| not_exported(path, &error)));
+    }
+
+    fn obj_series(&mut self, folder: &Path, stem: &str, animation: &Animation) {
+        match ObjSequence::new(animation, stem) {
+            Ok(series) => self.series(folder, series),
+            Err(error) => self.failures.push(not_exported(folder, &error)),
+        }
+    }
+
+    fn vtk_series(&mut self, folder: &Path, stem: &str, animation: &Animation) {
+        match VtkSeries::new(animation, stem) {
+            Ok(series) => {
+                let list = series.pvd();
+                // The list comes last, so that it never names frames that are not there.
+                self.series(folder, series.chain([list]));
+            }
+            Err(error) => self.failures.push(not_exported(folder, &error)),
+        }
+    }
+
+    /// Stops at the first file that cannot be written: the others would fail in the same way.
+    fn series(&mut self, folder: &Path, series: impl Iterator<Item = (String, Vec<u8>)>) {
+        let failures = self.failures.len();
+        if let Err(failure) = files::create_folder(folder) {
+            return self.failures.push(failure);
+        }
+        for (name, bytes) in series {
+            self.write(&folder.join(name), Ok(bytes));
+            if self.failures.len() > failures {
+                return;
+            }
+        }
+    }
+}
+
+fn not_exported(path: &Path, error: &ExportError) -> Failure {
+    Failure::file(path, format!("not written: {error}"), "")
+}
+
+/// The path of each body's point cache: the one given for a single body, with the body's name in it for several.
+fn cache_paths(path: &Path, animation: &Animation) -> Vec<PathBuf> {
+    if animation.bodies.len() == 1 {
+        return vec![path.to_path_buf()];
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let mut taken = BTreeSet::new();
+    let names = animation.bodies.iter().map(|body| {
+        let name = safe_file_stem(&body.name);
+        // Different names may become the same on disk, and some disks do not tell upper from lower case.
+        let mut free = name.clone();
+        let mut number = 2;
+        while !taken.insert(free.to_lowercase()) {
+            free = format!("{name}-{number}");
+            number += 1;
+        }
+        path.with_file_name(format!("{stem}_{free}.{extension}"))
+    });
+    names.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use souple_formats::animation::BodyAnimation;
+
+    use super::*;
+
+    #[test]
+    fn bodies_never_share_a_point_cache() {
+        let body = |name: &str| BodyAnimation { name: name.into(), ..BodyAnimation::default() };
+        let bodies = ["flag", "a/b", "a:b", "A_B", "a_b-2"].map(body).to_vec();
+        let animation = Animation { fps: 60.0, bodies };
+        let paths = cache_paths(Path::new("out/x.pc2"), &animation);
+        let expected = ["flag", "a_b", "a_b-2", "A_B-3", "a_b-2-2"].map(|n| format!("out/x_{n}.pc2"));
+        assert_eq!(paths, expected.map(PathBuf::from));
+        let one = Animation { fps: 60.0, bodies: vec![body("flag")] };
+        assert_eq!(cache_paths(Path::new("out/x.pc2"), &one), [PathBuf::from("out/x.pc2")]);
+    }
+
+    #[test]
+    fn memory_is_estimated_for_what_is_kept() {
+        assert_eq!(estimate_bytes(&[Format::Toml], 1000, 1000), 0);
+        assert_eq!(estimate_bytes(&[Format::Obj], 9, 100), 10 * 100 * 12);
+        assert_eq!(estimate_bytes(&[Format::Vtk], 9, 100), 10 * 100 * 24);
+        assert_eq!(estimate_bytes(&[Format::Pc2], 9, 100), 2 * 10 * 100 * 12);
+        assert_eq!(estimate_bytes(&[Format::Glb], 999, 100), 1000 * 100 * 12 + 201 * 100 * 24);
+        assert!(estimate_bytes(&[Format::Csv], u64::from(u32::MAX), 1) > 8 << 30);
+    }
+}

@@ -1,0 +1,480 @@
+//! `souple run`: simulates a scene and writes what came of it.
+//!
+//! Everything that can be wrong with the input is found before the first step, and nothing is written until the last one.
+//! Files that cannot be written do not take the others with them.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use souple::scene::{Expect, Scene};
+use souple::{Measures, SceneError, Simulation, Stage, Warning, WarningKind};
+use souple_formats::control_log::{
+    MAX_CONTROL_LOG_BYTES, NumberedCommand, read_numbered_commands, write_control_log,
+};
+use souple_formats::scene::MAX_SCENE_BYTES;
+
+use crate::args::{Format, RunArgs};
+use crate::failure::{CHECK_FAILED, Failure, Outcome};
+use crate::files;
+use crate::frames::FrameRecorder;
+use crate::load::{BYTES_PER_VERTEX, Loaded, MEMORY_LIMIT, load};
+use crate::outputs::{Results, Writer, estimate_bytes};
+use crate::report::{self, MeasuresReport, ProfileReport, Progress, count, note, say, size};
+
+/// Largest snapshot or recording that is read, bytes.
+pub const MAX_STATE_BYTES: usize = 4 << 30;
+/// How many warnings people are shown; programs get all.
+const MAX_SHOWN_WARNINGS: usize = 10;
+
+/// Runs the command.
+pub fn run(args: &RunArgs) -> Outcome {
+    let loaded = load(&args.scene, args.allow_outside)?;
+    let mut run = Run::prepare(args, loaded)?;
+    if !args.json {
+        run.announce()?;
+    }
+    run.simulate()?;
+    let writer = run.write_files();
+    let report = run.finish(&writer);
+    if args.json {
+        report::say_json(&report)?;
+    } else {
+        report.print()?;
+    }
+    for failure in &writer.failures {
+        note(&failure.to_string());
+    }
+    let frozen = report.bodies.iter().any(|body| body.frozen);
+    Ok(if !writer.failures.is_empty() {
+        ExitCode::from(1)
+    } else if !report.expect.passed || (args.strict && frozen) {
+        ExitCode::from(CHECK_FAILED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// A scene on its way through a run.
+struct Run<'a> {
+    args: &'a RunArgs,
+    scene: Scene,
+    simulation: Simulation,
+    /// Frames to simulate.
+    frames: u64,
+    control: Vec<NumberedCommand>,
+    folder: PathBuf,
+    stem: String,
+    recorder: Option<FrameRecorder>,
+    rows: Vec<Vec<f64>>,
+    step_time: Duration,
+    notes: Vec<String>,
+    expect: ExpectReport,
+}
+
+impl<'a> Run<'a> {
+    /// Checks all that is asked for, and gets ready for the first step.
+    fn prepare(args: &'a RunArgs, loaded: Loaded) -> Result<Run<'a>, Failure> {
+        let Loaded { scene, source, model } = loaded;
+        if model.bodies.is_empty() {
+            let error = SceneError::new(
+                "",
+                "the scene has no body: there is nothing to simulate",
+                "add a `[[body]]`",
+            );
+            return Err(source.explain(&error).into());
+        }
+        let vertices = model.particle_count() as u64;
+        let mut simulation = Simulation::new(model)
+            .with_threads(args.threads.count())
+            .map_err(|error| Failure::input(error.to_string(), "ask for fewer threads"))?;
+        if let Some(path) = &args.from {
+            let bytes = files::read(path, MAX_STATE_BYTES, "snapshot")?;
+            simulation.restore(&bytes).map_err(|error| {
+                Failure::file(
+                    path,
+                    error,
+                    "give a snapshot of this very scene, made by `souple run --snapshot`",
+                )
+            })?;
+        }
+        let step = simulation.state().step;
+        let left = u64::from(scene.time.frames).saturating_sub(step);
+        let frames = args.frames.map_or(left, u64::from);
+        if let (Some(path), None, 0) = (&args.from, args.frames, left) {
+            let problem = format!("the snapshot is of step {step}, where the scene ends");
+            return Err(Failure::file(path, problem, "say with --frames how many frames to go on"));
+        }
+        check_memory(&args.format, frames, vertices)?;
+        let control = read_control(args.control.as_deref())?;
+        let notes = unused_commands(&control, step, frames);
+        let stem = args.scene.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let folder = args.output.clone().unwrap_or_else(|| Path::new("out").join(&stem));
+        for path in args.record.iter().chain(&args.snapshot) {
+            files::check_writable(path)?;
+        }
+        if args.record.is_some() {
+            simulation.start_recording(scene_for_recording(&scene, &args.scene)?);
+        }
+        files::create_folder(&folder)?;
+        files::check_writable(&folder.join("souple"))?;
+        let needs_frames = args.format.iter().any(|format| format.needs_frames());
+        let recorder =
+            needs_frames.then(|| FrameRecorder::new(&simulation, args.format.contains(&Format::Vtk)));
+        let mut run = Run {
+            args,
+            scene,
+            simulation,
+            frames,
+            control,
+            folder,
+            stem,
+            recorder,
+            rows: Vec::new(),
+            step_time: Duration::ZERO,
+            notes,
+            expect: ExpectReport::default(),
+        };
+        run.measure();
+        Ok(run)
+    }
+
+    fn announce(&self) -> Result<(), Failure> {
+        let model = self.simulation.model();
+        let springs = model.bodies.iter().map(|body| body.springs().len()).sum();
+        let bodies = count(model.bodies.len(), "body", "bodies");
+        let colliders = count(model.colliders.len(), "collider", "colliders");
+        let title = if model.name.is_empty() { String::new() } else { format!(" ({})", model.name) };
+        let (vertices, springs) =
+            (count(model.particle_count(), "vertex", "vertices"), count(springs, "spring", "springs"));
+        say(&format!("{}{title}: {bodies}, {vertices}, {springs}, {colliders}", self.args.scene.display()))?;
+        let from = match self.simulation.state().step {
+            0 => String::new(),
+            step => format!(" from step {step}"),
+        };
+        let frames = count(self.frames as usize, "frame", "frames");
+        say(&format!("simulating {frames}{from} at {} per second", model.fps))
+    }
+
+    fn simulate(&mut self) -> Result<(), Failure> {
+        let mut progress = Progress::new("frame", self.frames);
+        let mut next = self.control.partition_point(|c| c.logged.step < self.simulation.state().step);
+        self.check_expectations();
+        for _ in 0..self.frames {
+            while let Some(command) =
+                self.control.get(next).filter(|c| c.logged.step == self.simulation.state().step)
+            {
+                let given = self.simulation.command(command.logged.command.clone());
+                given.map_err(|error| self.refused(command.line, &error))?;
+                next += 1;
+            }
+            let clock = Instant::now();
+            self.simulation.step();
+            self.step_time += clock.elapsed();
+            if let Some(recorder) = &mut self.recorder {
+                recorder.record(&self.simulation);
+            }
+            self.measure();
+            self.check_expectations();
+            progress.advance();
+        }
+        Ok(())
+    }
+
+    fn refused(&self, line: usize, error: &souple::Error) -> Failure {
+        let name = self.args.control.as_deref().map_or_else(String::new, |path| control_name(path));
+        let help = "correct the line; nothing was written";
+        Failure::input(format!("{name}, line {line}: {error}"), help)
+    }
+
+    fn measure(&mut self) {
+        if self.args.format.iter().any(|format| format.needs_measures()) {
+            let state = self.simulation.state();
+            let row = [state.step as f64, state.time].into_iter().chain(self.simulation.measures().row());
+            self.rows.push(row.collect());
+        }
+    }
+
+    /// Holds the state against what the scene expects, when this is the scene's own last frame.
+    fn check_expectations(&mut self) {
+        let last = self.simulation.state().step == u64::from(self.scene.time.frames);
+        if let (Some(expect), true) = (&self.scene.expect, last) {
+            let torn = self.simulation.state().bodies.iter().any(|body| body.topology.version > 0);
+            let failures = unmet(expect, &self.simulation.measures(), torn);
+            self.expect = ExpectReport { checked: true, passed: failures.is_empty(), failures };
+        }
+    }
+
+    /// Writes everything: what cannot be made again by other means comes first.
+    fn write_files(&mut self) -> Writer {
+        let mut writer = Writer::new();
+        if let (Some(path), Some(recording)) = (&self.args.record, self.simulation.finish_recording()) {
+            writer.write(path, Ok(recording.to_bytes(write_control_log)));
+        }
+        if let Some(path) = &self.args.snapshot {
+            writer.write(path, Ok(self.simulation.snapshot()));
+        }
+        let animation = self.recorder.take().map(|recorder| recorder.finish(&self.simulation));
+        let results = Results { scene: &self.scene, animation: animation.as_ref(), rows: &self.rows };
+        writer.write_formats(&self.args.format, &self.folder, &self.stem, &results);
+        writer
+    }
+
+    fn finish(self, writer: &Writer) -> RunReport {
+        let simulation = &self.simulation;
+        let (model, state) = (simulation.model(), simulation.state());
+        let bodies = model.bodies.iter().zip(&state.bodies).enumerate();
+        let bodies = bodies.map(|(b, (body, state))| BodyReport {
+            name: body.name.clone(),
+            vertices: state.topology.len(),
+            triangles: state.topology.triangles.len(),
+            springs: state.topology.springs.len(),
+            torn: state.topology.version > 0,
+            frozen: state.frozen,
+            measures: simulation.body_measures(b).into(),
+        });
+        let seconds = self.step_time.as_secs_f64();
+        let per_frame = |value: f64| if self.frames > 0 { value / self.frames as f64 } else { 0.0 };
+        let warnings = simulation.warnings();
+        RunReport {
+            scene: self.args.scene.display().to_string(),
+            frames: self.frames,
+            fps: model.fps,
+            seconds,
+            ms_per_frame: per_frame(seconds * 1e3),
+            times_real_time: if seconds > 0.0 { self.frames as f64 / model.fps / seconds } else { 0.0 },
+            state_hash: format!("{:016x}", simulation.state_hash()),
+            measures: simulation.measures().into(),
+            bodies: bodies.collect(),
+            profile: ProfileReport(*simulation.profile()),
+            warnings: warnings.iter().map(ToString::to_string).chain(self.notes.iter().cloned()).collect(),
+            files: writer.written.iter().map(|path| path.display().to_string()).collect(),
+            expect: self.expect,
+            errors: writer.failures.iter().map(Failure::message).collect(),
+            summary: Summary {
+                measures: simulation.measures(),
+                worst_first: worst_first(warnings, &self.notes),
+            },
+        }
+    }
+}
+
+/// Refuses a run that would fill the memory, before it starts.
+fn check_memory(formats: &[Format], frames: u64, vertices: u64) -> Result<(), Failure> {
+    let bytes = estimate_bytes(formats, frames, vertices) + u128::from(vertices) * BYTES_PER_VERTEX;
+    if bytes <= MEMORY_LIMIT {
+        return Ok(());
+    }
+    let (needed, limit) = (size(bytes), size(MEMORY_LIMIT));
+    Err(Failure::input(
+        format!(
+            "{frames} frames of {vertices} vertices would need about {needed} of memory; the limit is {limit}"
+        ),
+        "simulate a part at a time with --frames, --snapshot and --from, keep no animation with --format csv, or \
+         use fewer vertices",
+    ))
+}
+
+fn control_name(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+fn read_control(path: Option<&Path>) -> Result<Vec<NumberedCommand>, Failure> {
+    let Some(path) = path else { return Ok(Vec::new()) };
+    let bytes = match path == Path::new("-") {
+        true => files::read_stdin(MAX_CONTROL_LOG_BYTES, "control stream")?,
+        false => files::read(path, MAX_CONTROL_LOG_BYTES, "control stream")?,
+    };
+    let name = control_name(path);
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        Failure::input(format!("{name}, line {line}: this is not UTF-8 text"), "save the file as UTF-8")
+    })?;
+    read_numbered_commands(&text)
+        .map_err(|error| Failure::input(format!("{name}, line {}: {}", error.line, error.message), ""))
+}
+
+/// Says which commands will not be carried out, because their steps are not part of the run.
+fn unused_commands(control: &[NumberedCommand], start: u64, frames: u64) -> Vec<String> {
+    let early = control.iter().filter(|c| c.logged.step < start).count();
+    let late = control.iter().filter(|c| c.logged.step >= start.saturating_add(frames)).count();
+    let mut notes = Vec::new();
+    if early > 0 {
+        notes.push(format!(
+            "{} of the control stream left out: before step {start}",
+            count(early, "command", "commands")
+        ));
+    }
+    if late > 0 {
+        let end = start.saturating_add(frames);
+        notes.push(format!(
+            "{} of the control stream left out: from step {end} on",
+            count(late, "command", "commands")
+        ));
+    }
+    notes
+}
+
+/// The scene as text that a recording keeps; refused when it could not be read back.
+fn scene_for_recording(scene: &Scene, path: &Path) -> Result<String, Failure> {
+    let text = serde_json::to_string(scene)
+        .map_err(|error| Failure::file(path, format!("cannot be kept in a recording: {error}"), ""))?;
+    if text.len() > MAX_SCENE_BYTES {
+        let (bytes, limit) = (size(text.len() as u128), size(MAX_SCENE_BYTES as u128));
+        return Err(Failure::file(
+            path,
+            format!("the scene with its meshes is {bytes} of text; a recording holds {limit}"),
+            "use coarser meshes or run without --record",
+        ));
+    }
+    Ok(text)
+}
+
+/// Warnings as text: bodies that were given up first, then what was overcome, then notes.
+fn worst_first(warnings: &[Warning], notes: &[String]) -> Vec<String> {
+    let is_freeze = |w: &&Warning| matches!(w.kind, WarningKind::Frozen { .. });
+    let (freezes, others): (Vec<_>, Vec<_>) = warnings.iter().partition(is_freeze);
+    freezes.into_iter().chain(others).map(ToString::to_string).chain(notes.iter().cloned()).collect()
+}
+
+/// What the scene expects and did not get.
+fn unmet(expect: &Expect, measures: &Measures, torn: bool) -> Vec<String> {
+    let mut failures = Vec::new();
+    // Written so that a measure that is not a number fails.
+    let mut demand = |met: bool, failure: String| {
+        if !met {
+            failures.push(failure);
+        }
+    };
+    if let Some(limit) = expect.stretch_mean_percent {
+        let found = measures.stretch_mean_percent;
+        demand(found <= limit, format!("stretch_mean_percent: {found:.4} % is more than {limit} %"));
+    }
+    if let Some(limit) = expect.lowest_above {
+        let found = measures.lowest;
+        demand(found > limit, format!("lowest_above: the lowest point {found:.6} m is not above {limit} m"));
+    }
+    if let Some(limit) = expect.lowest_below {
+        let found = measures.lowest;
+        demand(found < limit, format!("lowest_below: the lowest point {found:.6} m is not below {limit} m"));
+    }
+    if let Some(limit) = expect.kinetic_below {
+        let found = measures.kinetic_energy;
+        demand(
+            found < limit,
+            format!("kinetic_below: the kinetic energy {found:.4e} J is not below {limit} J"),
+        );
+    }
+    if let Some(wanted) = expect.torn {
+        let what = if wanted { "nothing has torn" } else { "something has torn" };
+        demand(torn == wanted, format!("torn: {what}"));
+    }
+    failures
+}
+
+/// What came of the run, as JSON.
+#[derive(Serialize)]
+struct RunReport {
+    scene: String,
+    frames: u64,
+    fps: f64,
+    /// Wall time of the steps alone, s.
+    seconds: f64,
+    ms_per_frame: f64,
+    times_real_time: f64,
+    state_hash: String,
+    measures: MeasuresReport,
+    bodies: Vec<BodyReport>,
+    /// Milliseconds per frame of every stage.
+    profile: ProfileReport,
+    warnings: Vec<String>,
+    files: Vec<String>,
+    expect: ExpectReport,
+    /// Why files that were asked for are not there.
+    errors: Vec<String>,
+    #[serde(skip)]
+    summary: Summary,
+}
+
+/// What only the text needs.
+struct Summary {
+    measures: Measures,
+    /// Warnings of the simulation, those of frozen bodies in front.
+    worst_first: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct BodyReport {
+    name: String,
+    vertices: usize,
+    triangles: usize,
+    springs: usize,
+    torn: bool,
+    frozen: bool,
+    measures: MeasuresReport,
+}
+
+/// How the scene did against its own expectations.
+#[derive(Serialize)]
+struct ExpectReport {
+    /// Whether there were any and the run reached the scene's own last frame.
+    checked: bool,
+    passed: bool,
+    failures: Vec<String>,
+}
+
+impl Default for ExpectReport {
+    fn default() -> Self {
+        ExpectReport { checked: false, passed: true, failures: Vec::new() }
+    }
+}
+
+impl RunReport {
+    fn print(&self) -> Result<(), Failure> {
+        say(&format!(
+            "{} in {:.2} s: {:.2} ms per frame, {:.1} times real time",
+            count(self.frames as usize, "frame", "frames"),
+            self.seconds,
+            self.ms_per_frame,
+            self.times_real_time
+        ))?;
+        let slow = |stage: &Stage| self.profile.milliseconds(*stage) >= 0.1 * self.ms_per_frame;
+        let stages = Stage::ALL.into_iter().filter(slow);
+        let stages =
+            stages.map(|stage| format!("{} {:.2} ms", stage.name(), self.profile.milliseconds(stage)));
+        say(&format!("per frame: {}", stages.collect::<Vec<_>>().join(", ")))?;
+        let m = &self.summary.measures;
+        say(&format!(
+            "stretch {:.2} % mean, {:.2} % max; lowest point {:.4} m; state {}",
+            m.stretch_mean_percent, m.stretch_max_percent, m.lowest, self.state_hash
+        ))?;
+        for body in self.bodies.iter().filter(|body| body.torn) {
+            say(&format!("'{}' has torn: {} vertices now", body.name, body.vertices))?;
+        }
+        for warning in self.summary.worst_first.iter().take(MAX_SHOWN_WARNINGS) {
+            say(&format!("warning: {warning}"))?;
+        }
+        let more = self.summary.worst_first.len().saturating_sub(MAX_SHOWN_WARNINGS);
+        if more > 0 {
+            say(&format!("warning: and {more} more; --json gives all of them"))?;
+        }
+        if self.expect.checked {
+            for failure in &self.expect.failures {
+                say(&format!("not as expected: {failure}"))?;
+            }
+            if self.expect.passed {
+                say("all is as the scene expects")?;
+            }
+        }
+        let (files, more) = self.files.split_at(self.files.len().min(20));
+        for file in files {
+            say(&format!("wrote {file}"))?;
+        }
+        if !more.is_empty() {
+            say(&format!("wrote {} more files", more.len()))?;
+        }
+        Ok(())
+    }
+}

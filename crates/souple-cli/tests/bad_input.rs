@@ -1,0 +1,308 @@
+//! Bad input: a clear error that names file, line and remedy, exit code 1, and nothing lost.
+
+mod common;
+
+use common::{Ran, SCENE, Scratch};
+
+const OLD: &[u8] = b"from an earlier run";
+
+/// Runs a scene that must be refused, where an earlier run left a file, and checks that nothing changed on the disk.
+#[track_caller]
+fn refuse(scratch: &Scratch, scene: &str) -> Ran {
+    scratch.write("out/scene/scene.glb", OLD);
+    let before = scratch.files();
+    let ran = scratch.souple(&["run", scene, "-o", "out/scene"]).expect(1);
+    assert!(ran.out.is_empty(), "{}", ran.out);
+    // The same must come of a check, and both must say the same.
+    let checked = scratch.souple(&["check", scene]).expect(1);
+    assert_eq!(checked.err, ran.err);
+    let json = scratch.souple(&["run", scene, "-o", "new", "--json"]).expect(1).json();
+    assert!(!json["error"]["message"].as_str().unwrap().is_empty());
+    assert_eq!(scratch.files(), before, "no file was written");
+    assert_eq!(scratch.read("out/scene/scene.glb"), OLD, "the old file was not touched");
+    assert!(!scratch.path("new").exists(), "not even a folder was made");
+    ran
+}
+
+#[track_caller]
+fn refuse_text(text: &str) -> Ran {
+    let scratch = Scratch::new();
+    scratch.write("scene.toml", text);
+    refuse(&scratch, "scene.toml")
+}
+
+/// A scene whose body is the given mesh file.
+fn with_mesh(path: &str) -> String {
+    let shape =
+        format!("shape = {{ file = {{ path = {path:?} }} }}\nsprings = {{ layout = {{ graph = 2 }} }}");
+    SCENE.replace("shape = { grid = { size = [0.5, 0.5], vertices = [5, 4], plane = \"xy\" } }", &shape)
+}
+
+#[track_caller]
+fn refuse_mesh(name: &str, bytes: &[u8]) -> Ran {
+    let scratch = Scratch::new();
+    scratch.write("scene.toml", with_mesh(name));
+    scratch.write(name, bytes);
+    let ran = refuse(&scratch, "scene.toml");
+    ran.complains("scene.toml:9:").complains(name).complains("help: ");
+    // Converting the mesh must be refused for the same reason, without a file left behind.
+    let converted = scratch.souple(&["convert", name, "converted.ply"]).expect(1);
+    converted.complains(name);
+    assert!(!scratch.path("converted.ply").exists());
+    ran
+}
+
+/// A binary STL that announces `announced` triangles and holds `held`.
+fn stl(announced: u32, held: usize) -> Vec<u8> {
+    let mut bytes = vec![b' '; 80];
+    bytes.extend(announced.to_le_bytes());
+    for triangle in 0..held {
+        for corner in [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, triangle as f32]] {
+            bytes.extend(corner.into_iter().flat_map(f32::to_le_bytes));
+        }
+        bytes.extend([0, 0]);
+    }
+    bytes
+}
+
+/// A 3DS chunk.
+fn chunk(id: u16, content: &[u8]) -> Vec<u8> {
+    let mut bytes = id.to_le_bytes().to_vec();
+    bytes.extend((content.len() as u32 + 6).to_le_bytes());
+    bytes.extend(content);
+    bytes
+}
+
+/// A 3DS file of one triangle.
+fn three_ds() -> Vec<u8> {
+    let mut vertices = 3u16.to_le_bytes().to_vec();
+    vertices.extend([0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0].into_iter().flat_map(f32::to_le_bytes));
+    let mut faces = 1u16.to_le_bytes().to_vec();
+    faces.extend([0u16, 1, 2, 0].into_iter().flat_map(u16::to_le_bytes));
+    let mesh = chunk(0x4100, &[chunk(0x4110, &vertices), chunk(0x4120, &faces)].concat());
+    chunk(0x4d4d, &chunk(0x3d3d, &chunk(0x4000, &[b"thing\0".to_vec(), mesh].concat())))
+}
+
+#[test]
+fn the_meshes_of_these_tests_are_good_until_they_are_damaged() {
+    for (name, bytes) in [("m.stl", stl(2, 2)), ("m.3ds", three_ds())] {
+        let scratch = Scratch::new();
+        scratch.write("scene.toml", with_mesh(name).replace("near = [0.5", "near = [0.0"));
+        scratch.write(name, bytes);
+        scratch.souple(&["run", "scene.toml", "--frames", "1"]).expect(0);
+    }
+}
+
+#[test]
+fn empty_scene() {
+    refuse_text("").complains("the scene is empty").complains("scene.toml").complains("help: a scene needs");
+    refuse_text(" \n\n").complains("the scene is empty");
+}
+
+#[test]
+fn scene_without_a_body() {
+    let scratch = Scratch::new();
+    scratch.write("scene.toml", "format = 1\n");
+    let ran = scratch.souple(&["run", "scene.toml"]).expect(1);
+    ran.complains("the scene has no body").complains("scene.toml").complains("add a `[[body]]`");
+    assert_eq!(scratch.files(), ["scene.toml"]);
+    // A check of it is done all the same: the scene can be read, it is only odd.
+    scratch.souple(&["check", "scene.toml"]).expect(0).says("warning: the scene has no body");
+}
+
+#[test]
+fn missing_scene() {
+    let scratch = Scratch::new();
+    let ran = refuse(&scratch, "nowhere.toml");
+    ran.complains("nowhere.toml: there is no such file").complains("help: check the path");
+    scratch.write("folder/x.toml", SCENE);
+    refuse(&scratch, "folder").complains("folder: is a folder");
+}
+
+#[test]
+fn missing_mesh() {
+    let scratch = Scratch::new();
+    scratch.write("scene.toml", with_mesh("nowhere.obj"));
+    let ran = refuse(&scratch, "scene.toml");
+    ran.complains("scene.toml:9:")
+        .complains("cannot read 'nowhere.obj': there is no such file")
+        .complains("help: ");
+}
+
+#[test]
+fn mesh_of_unknown_format() {
+    let scratch = Scratch::new();
+    scratch.write("scene.toml", with_mesh("dress.fbx"));
+    refuse(&scratch, "scene.toml")
+        .complains("scene.toml:9:")
+        .complains("convert it to one of .obj, .ply, .stl, .3ds");
+}
+
+#[test]
+fn empty_mesh() {
+    for name in ["m.obj", "m.ply", "m.stl", "m.3ds"] {
+        refuse_mesh(name, b"").complains("the file is empty").complains("export or copy it again");
+    }
+    refuse_mesh("m.obj", b"# nothing\n").complains("no vertices");
+}
+
+#[test]
+fn truncated_stl() {
+    refuse_mesh("m.stl", &stl(2, 2)[..150]).complains("cut short").complains("byte ");
+}
+
+#[test]
+fn truncated_3ds() {
+    let whole = three_ds();
+    for length in [whole.len() - 1, whole.len() / 2, 7] {
+        refuse_mesh("m.3ds", &whole[..length]).complains("3DS").complains("byte ");
+    }
+}
+
+#[test]
+fn face_index_out_of_range() {
+    let ran = refuse_mesh("m.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n");
+    ran.complains("OBJ, line 4").complains("4");
+}
+
+#[test]
+fn vertex_that_is_not_a_number() {
+    let ran = refuse_mesh("m.obj", b"v 0 0 0\nv NaN 0 0\nv 0 1 0\nf 1 2 3\n");
+    ran.complains("OBJ, line 2").complains("not a finite number").complains("repair the mesh");
+}
+
+#[test]
+fn a_billion_vertices_announced_in_a_small_file() {
+    let ply = "ply\nformat binary_little_endian 1.0\nelement vertex 1000000000\nproperty float x\nproperty float y\n\
+               property float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n";
+    let mut bytes = ply.as_bytes().to_vec();
+    bytes.resize(1000, 0);
+    refuse_mesh("m.ply", &bytes).complains("1000000000");
+    refuse_mesh("m.stl", &stl(1_000_000_000, 18)).complains("1000000000");
+}
+
+#[test]
+fn mesh_outside_the_folder() {
+    let scratch = Scratch::new();
+    scratch.write("secret.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    scratch.write("inner/a/keeps the folder", "");
+    let absolute = scratch.path("secret.obj").display().to_string();
+    for (path, problem) in [
+        ("../secret.obj", "leaves the folder of the scene"),
+        ("a/../../secret.obj", "leaves the folder of the scene"),
+        ("..\\secret.obj", "leaves the folder of the scene"),
+        (absolute.as_str(), "the path is absolute"),
+    ] {
+        scratch.write("inner/scene.toml", with_mesh(path).replace("near = [0.5", "near = [0.0"));
+        let ran = refuse(&scratch, "inner/scene.toml");
+        ran.complains("inner/scene.toml:9:").complains(problem).complains("--allow-outside");
+        let windows_only = path.contains('\\');
+        if !windows_only {
+            let allowed = ["run", "inner/scene.toml", "--frames", "1", "--allow-outside", "-o", "allowed"];
+            scratch.souple(&allowed).expect(0);
+            std::fs::remove_dir_all(scratch.path("allowed")).unwrap();
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn mesh_outside_the_folder_through_a_link() {
+    use std::os::unix::fs::symlink;
+
+    let scratch = Scratch::new();
+    scratch.write("secret/m.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    scratch.write("inner/real.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    symlink(scratch.path("secret/m.obj"), scratch.path("inner/file.obj")).unwrap();
+    symlink(scratch.path("secret"), scratch.path("inner/folder")).unwrap();
+    for path in ["file.obj", "folder/m.obj"] {
+        scratch.write("inner/scene.toml", with_mesh(path));
+        let ran = refuse(&scratch, "inner/scene.toml");
+        ran.complains("inner/scene.toml:9:")
+            .complains("a link leads out of the folder")
+            .complains("--allow-outside");
+    }
+    // A link that stays inside is fine.
+    symlink("real.obj", scratch.path("inner/inside.obj")).unwrap();
+    scratch.write("inner/scene.toml", with_mesh("inside.obj").replace("near = [0.5", "near = [0.0"));
+    scratch.souple(&["run", "inner/scene.toml", "--frames", "1"]).expect(0);
+}
+
+#[test]
+fn zero_time_step() {
+    let ran = refuse_text(&SCENE.replace("[[body]]", "[[group]]\nname = \"main\"\ndt = 0.0\n\n[[body]]"));
+    ran.complains("scene.toml:8:6")
+        .complains("group[0].dt")
+        .complains("help: give a positive number of seconds");
+    let ran = refuse_text(&SCENE.replace("fps = 60.0", "fps = 0"));
+    ran.complains("scene.toml:4:").complains("time.fps").complains("help: give a positive number");
+}
+
+#[test]
+fn negative_stiffness() {
+    let ran =
+        refuse_text(&SCENE.replace(
+            "fabric = \"cotton\"",
+            "fabric = \"cotton\"\nsprings = { stretch = { stiffness = -5.0 } }",
+        ));
+    ran.complains("scene.toml:9:").complains("springs.stretch.stiffness").complains("must not be negative");
+    ran.complains("help: give 0 or a positive number");
+}
+
+#[test]
+fn tear_limit_below_the_rest_length() {
+    let tear = |limit: &str| {
+        SCENE.replace("fabric = \"cotton\"", &format!("fabric = \"cotton\"\ntear = {{ {limit} }}"))
+    };
+    let ran = refuse_text(&tear("length = 0.001"));
+    ran.complains("scene.toml:9:").complains("tear.length").complains("rest").complains("help: ");
+    let ran = refuse_text(&tear("length_ratio = 0.9"));
+    ran.complains("scene.toml:9:").complains("tear.length_ratio").complains("help: ");
+}
+
+#[test]
+fn two_bodies_of_one_name() {
+    let body = &SCENE[SCENE.find("[[body]]").unwrap()..];
+    let ran = refuse_text(&format!("{SCENE}\n{body}"));
+    ran.complains("scene.toml:20:").complains("'cloth'").complains("help: rename one of them");
+    // A key written twice is another kind of double name.
+    let ran = refuse_text(&SCENE.replace("name = \"cloth\"", "name = \"cloth\"\nname = \"towel\""));
+    ran.complains("scene.toml:8:").complains("duplicate key").complains("keep one of the two");
+}
+
+#[test]
+fn not_a_number_in_toml() {
+    for bad in ["nan", "inf", "-inf", "1e999"] {
+        let ran = refuse_text(&SCENE.replace("0.5, 0.5", &format!("0.5, {bad}")));
+        ran.complains("scene.toml:9:")
+            .complains("not a finite number")
+            .complains("help: every number must be finite");
+    }
+}
+
+#[test]
+fn unknown_field() {
+    let ran = refuse_text(&SCENE.replace("fabric", "fabrik"));
+    ran.complains("scene.toml:8:1")
+        .complains("unknown field 'fabrik'")
+        .complains("help: did you mean 'fabric'?");
+}
+
+#[test]
+fn text_that_is_no_toml() {
+    refuse_text("format = 1\nname = cloth\n").complains("scene.toml:2:8").complains("needs quotes");
+    let scratch = Scratch::new();
+    scratch.write("scene.json", "{\"format\": 1,\n \"name\": }\n");
+    refuse(&scratch, "scene.json").complains("scene.json:2:");
+    scratch.write("latin.toml", b"format = 1\nname = \"\xe9t\xe9\"\n");
+    refuse(&scratch, "latin.toml").complains("latin.toml:2:").complains("UTF-8");
+}
+
+#[test]
+fn a_json_error_has_parts() {
+    let scratch = Scratch::new();
+    scratch.write("scene.toml", SCENE.replace("fabric", "fabrik"));
+    let error = scratch.souple(&["check", "scene.toml", "--json"]).expect(1).json()["error"].clone();
+    assert_eq!((error["file"].as_str(), error["line"].as_u64()), (Some("scene.toml"), Some(8)));
+    assert_eq!(error["help"], "did you mean 'fabric'?");
+}

@@ -1,0 +1,9 @@
+//! Scene files, meshes and animations in and out of Souple.
+#![forbid(unsafe_code)]
+
+pub mod animation;
+pub mod control_log;
+pub mod export;
+pub mod export_mesh;
+pub mod import;
+pub mod scene;

@@ -1,0 +1,106 @@
+//! Mesh files that a scene names: paths that stay inside its folder, and meshes in their place.
+
+use std::path::PathBuf;
+
+use souple::SceneError;
+use souple::scene::{InlineMesh, MeshFile, Scene, Shape};
+use thiserror::Error;
+
+use super::error::quotable;
+use crate::import::{Limits, MeshFormat, read_mesh};
+
+/// Why a path in a scene is refused.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum PathProblem {
+    /// The path is empty, or leads back to the folder of the scene.
+    #[error("the path names no file")]
+    NoFile,
+    /// The path starts at the root, at a drive or at a share.
+    #[error("the path is absolute; it must be relative to the scene file")]
+    Absolute,
+    /// The path climbs out of the folder of the scene.
+    #[error("the path leaves the folder of the scene")]
+    LeavesFolder,
+    /// The path has a NUL character, which no file system allows.
+    #[error("the path has a NUL character")]
+    Nul,
+}
+
+/// Checks that a path is relative and stays inside the folder it is relative to, and returns it without `.` and `..`.
+///
+/// Slashes and backslashes both separate, and drive letters count everywhere, so that a scene that is safe here is safe
+/// on every system. The check looks at the text only: whoever opens the file must also resolve symbolic links.
+///
+/// ```
+/// use souple_formats::scene::{PathProblem, safe_relative_path};
+/// assert_eq!(safe_relative_path("meshes/./teapot.obj"), Ok("meshes/teapot.obj".into()));
+/// assert_eq!(safe_relative_path("../secret.obj"), Err(PathProblem::LeavesFolder));
+/// ```
+pub fn safe_relative_path(path: &str) -> Result<PathBuf, PathProblem> {
+    if path.contains('\0') {
+        return Err(PathProblem::Nul);
+    }
+    let has_drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+    if has_drive || path.starts_with(['/', '\\']) {
+        return Err(PathProblem::Absolute);
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop().ok_or(PathProblem::LeavesFolder)?;
+            }
+            // `x/C:` joined on Windows would start again at the drive.
+            _ if matches!(part.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic()) => {
+                return Err(PathProblem::Absolute);
+            }
+            name => parts.push(name),
+        }
+    }
+    if parts.is_empty() { Err(PathProblem::NoFile) } else { Ok(parts.into_iter().collect()) }
+}
+
+/// Replaces every mesh file of a scene by the mesh itself, welded where the scene asks for it.
+///
+/// `read` is given the path as written in the scene and returns the bytes of the file, or says why not. It decides which
+/// paths are allowed; [`safe_relative_path`] is there to help. An error leaves the scene partly resolved.
+pub fn resolve_meshes(
+    scene: &mut Scene,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+) -> Result<(), SceneError> {
+    for (index, body) in scene.bodies.iter_mut().enumerate() {
+        if let Shape::File(file) = &body.shape {
+            let field = format!("body[{index}].shape.file.path");
+            body.shape = Shape::Mesh(load(file, &field, read)?);
+        }
+    }
+    Ok(())
+}
+
+fn load(
+    file: &MeshFile,
+    field: &str,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+) -> Result<InlineMesh, SceneError> {
+    let name = quotable(&file.path);
+    let extension =
+        file.path.rsplit(['/', '\\']).next().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
+    let format = extension.and_then(MeshFormat::from_extension).ok_or_else(|| {
+        let known: Vec<String> =
+            MeshFormat::ALL.iter().map(|format| format!(".{}", format.extension())).collect();
+        let help = format!("convert it to one of {}", known.join(", "));
+        SceneError::new(field, format!("'{name}' is not a mesh format that can be read"), help)
+    })?;
+    let bytes = read(&file.path).map_err(|problem| {
+        let help = "the path is relative to the scene file and stays inside its folder";
+        SceneError::new(field, format!("cannot read '{name}': {problem}"), help)
+    })?;
+    let mesh = read_mesh(&bytes, format, &Limits::default()).map_err(|error| {
+        let help = "repair the mesh file, or export it again";
+        SceneError::new(field, format!("cannot use '{name}': {error}"), help)
+    })?;
+    let mesh = if file.weld { mesh.welded() } else { mesh };
+    let positions = mesh.positions.iter().map(|position| position.to_array()).collect();
+    Ok(InlineMesh { positions, triangles: mesh.triangles, uvs: mesh.uvs })
+}

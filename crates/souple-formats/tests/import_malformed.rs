@@ -1,0 +1,267 @@
+//! The corpus of malformed mesh files: each is refused, with the error that helps.
+
+mod import_support;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use import_support::{binary_stl, chunk, read};
+use souple_formats::import::{ImportError, Limits, MeshFormat, read_mesh};
+
+/// Each file of the folder `malformed` and what its error says.
+const EXPECTED: &[(&str, &str)] = &[
+    ("decimal_comma.obj", "line 1: '0,5' is not a number"),
+    ("empty.obj", "the file is empty (0 bytes)"),
+    ("face_index_beyond_64_bits.obj", "line 4: '99999999999999999999' is not a vertex index"),
+    ("face_index_huge.obj", "line 4: vertex index 9000000000000 is out of range, the count is 3"),
+    (
+        "face_index_most_negative.obj",
+        "line 4: vertex index -9223372036854775808 is out of range, the count is 3",
+    ),
+    ("face_index_negative_past_start.obj", "line 4: vertex index -4 is out of range, the count is 3"),
+    ("face_index_not_a_number.obj", "line 4: 'x' is not a vertex index"),
+    ("face_index_out_of_range.obj", "line 5: vertex index 4 is out of range, the count is 3"),
+    ("face_index_zero.obj", "line 4: vertex index 0 is out of range, the count is 3"),
+    ("face_of_two_corners.obj", "line 4: a face needs at least 3 corners, this one has 2"),
+    ("faces_only.obj", "the file has no vertices"),
+    ("infinite_vertex.obj", "line 2: a vertex coordinate is not a finite number: (1, 0, -inf)"),
+    ("nan_texture_coordinate.obj", "line 4: a texture coordinate is not a finite number: (NaN, 0)"),
+    ("nan_vertex.obj", "line 2: a vertex coordinate is not a finite number: (1, NaN, 0)"),
+    ("no_vertices.obj", "the file has no vertices"),
+    ("random.obj", "the file has no vertices"),
+    ("texture_coordinate_without_numbers.obj", "line 4: a texture coordinate has no numbers"),
+    ("texture_index_out_of_range.obj", "line 5: texture coordinate index 2 is out of range, the count is 1"),
+    ("vertex_beyond_doubles.obj", "line 2: a vertex coordinate is not a finite number: (inf, 0, 0)"),
+    ("vertex_of_two_coordinates.obj", "line 2: a vertex needs 3 coordinates, this one has 2"),
+    (
+        "billion_faces.ply",
+        "line 7: 1000000000 rows of element 'face' are announced, but only 26 bytes follow the header; 1999999991 bytes or more are missing",
+    ),
+    (
+        "billion_vertices_binary.ply",
+        "line 3: 1000000000 rows of element 'vertex' are announced, but only 850 bytes follow the header; 11999999150 bytes or more are missing",
+    ),
+    (
+        "billion_vertices_text.ply",
+        "line 13: 1000000000 rows of element 'vertex' are announced, but only 71 bytes follow the header; 5999999928 bytes or more are missing",
+    ),
+    ("binary_bytes_too_many.ply", "byte 218: more data follows the last row that the header announces"),
+    ("binary_face_index_out_of_range.ply", "byte 214: vertex index -7 is out of range, the count is 3"),
+    (
+        "binary_list_count_huge.ply",
+        "byte 204: a list announces 4294967295 items, but the file has room for 3 at most; 4294967292 items are missing",
+    ),
+    ("binary_list_count_nan.ply", "byte 205: a list has the count NaN"),
+    ("binary_list_count_negative.ply", "byte 204: a list has the count -3"),
+    ("binary_nan_vertex.ply", "byte 169: a vertex coordinate is not a finite number: (0, NaN, 0)"),
+    (
+        "binary_truncated.ply",
+        "byte 205: a list announces 3 items, but the file has room for 2 at most; 1 items are missing",
+    ),
+    (
+        "binary_vertices_truncated.ply",
+        "line 3: 3 rows of element 'vertex' are announced, but only 26 bytes follow the header; 10 bytes or more are missing",
+    ),
+    ("count_beyond_64_bits.ply", "line 3: '99999999999999999999' is not a count of rows"),
+    ("count_negative.ply", "line 3: '-3' is not a count of rows"),
+    (
+        "count_that_overflows.ply",
+        "line 3: 9223372036854775807 rows of element 'vertex' are announced, but only 0 bytes follow the header; 18446744073709551614 bytes or more are missing",
+    ),
+    ("element_twice.ply", "line 7: element 'vertex' is announced twice"),
+    ("empty.ply", "the file is empty (0 bytes)"),
+    ("face_index_fraction.ply", "line 13: a face names vertex 1.5"),
+    ("face_index_negative.ply", "line 13: vertex index -1 is out of range, the count is 3"),
+    ("face_index_out_of_range.ply", "line 13: vertex index 3 is out of range, the count is 3"),
+    ("face_of_two_corners.ply", "line 13: a face needs at least 3 corners, this one has 2"),
+    ("face_without_list.ply", "line 7: element 'face' does not have the list property vertex_indices"),
+    ("header_cut.ply", "line 6: the header line 'property' is not understood"),
+    ("list_as_coordinate.ply", "line 3: element 'vertex' does not have the scalar properties x, y and z"),
+    ("list_count_fraction.ply", "line 13: a list has the count 2.5"),
+    (
+        "list_count_huge.ply",
+        "line 13: a list announces 4000000000 items, but the file has room for 4 at most; 3999999996 items are missing",
+    ),
+    ("list_count_negative.ply", "line 13: a list has the count -3"),
+    (
+        "missing_rows.ply",
+        "line 19: the file ends after 2 of the 4 rows of element 'face'; 2 rows are missing",
+    ),
+    ("missing_value.ply", "line 11: the row has fewer values than the header announces"),
+    ("nan_vertex.ply", "line 11: a vertex coordinate is not a finite number: (1, 0, NaN)"),
+    ("no_end_header.ply", "line 8: the file ends before 'end_header'"),
+    ("no_format.ply", "line 6: the header has no 'format' line"),
+    ("no_vertex_element.ply", "the file has no vertices"),
+    ("no_vertices.ply", "the file has no vertices"),
+    ("no_z.ply", "line 3: element 'vertex' does not have the scalar properties x, y and z"),
+    ("other_file.ply", "a PLY file begins with a line 'ply', this one does not"),
+    ("property_before_element.ply", "line 3: a property stands before the first element"),
+    ("random.ply", "a PLY file begins with a line 'ply', this one does not"),
+    ("rows_too_many.ply", "line 14: more data follows the last row that the header announces"),
+    ("unknown_format.ply", "line 2: 'utf8' is not a format of PLY"),
+    ("unknown_type.ply", "line 5: 'half' is not a type of PLY"),
+    ("unknown_version.ply", "line 2: version '2.0' of PLY is not known"),
+    ("value_not_a_number.ply", "line 11: '0x10' is not a number"),
+    ("value_too_many.ply", "line 11: a row of element 'vertex' goes on with '5' after its last property"),
+    (
+        "billion_triangles.stl",
+        "byte 84: the file announces 1000000000 triangles (50000000000 bytes) but has 18 (940 bytes); 49999999060 bytes are missing",
+    ),
+    ("count_too_small.stl", "byte 84: the file announces 1 triangles, but 50 more bytes follow them"),
+    ("empty.stl", "the file is empty (0 bytes)"),
+    (
+        "header_only.stl",
+        "byte 0: neither a text that begins with 'solid' nor long enough for the 84-byte header of a binary STL; 4 bytes are missing",
+    ),
+    ("nan_vertex.stl", "byte 158: a vertex coordinate is not a finite number: (1, NaN, 0)"),
+    ("no_triangles.stl", "the file has no vertices"),
+    (
+        "random.stl",
+        "byte 84: the file announces 997937833 triangles (49896891650 bytes) but has 10 (516 bytes); 49896891134 bytes are missing",
+    ),
+    ("text_facet_of_four_vertices.stl", "line 8: a facet of STL has 3 vertices, this one has 4"),
+    ("text_facet_of_two_vertices.stl", "line 6: a facet of STL has 3 vertices, this one has 2"),
+    ("text_nan_vertex.stl", "line 5: a vertex coordinate is not a finite number: (1, NaN, 0)"),
+    ("text_no_facets.stl", "the file has no vertices"),
+    ("text_not_a_number.stl", "line 5: 'zero' is not a number"),
+    ("text_truncated.stl", "line 6: the text ends before 'endsolid', after 0 triangles"),
+    ("text_unknown_word.stl", "line 9: expected 'facet' or 'endsolid', found 'colour'"),
+    ("text_vertex_of_two_coordinates.stl", "line 5: a vertex needs 3 coordinates, this one has 2"),
+    ("text_vertex_outside_loop.stl", "line 2: expected 'facet' or 'endsolid', found 'vertex'"),
+    ("text_without_endsolid.stl", "line 9: the text ends before 'endsolid', after 1 triangles"),
+    (
+        "truncated.stl",
+        "byte 84: the file announces 3 triangles (150 bytes) but has 1 (90 bytes); 60 bytes are missing",
+    ),
+    (
+        "truncated_solid_header.stl",
+        "byte 84: the file announces 3 triangles (150 bytes) but has 1 (90 bytes); 60 bytes are missing",
+    ),
+    (
+        "chunk_length_largest.3ds",
+        "byte 6: chunk 0x3d3d has length 4294967295, but the file ends 6 bytes on; 4294967289 bytes are missing",
+    ),
+    (
+        "chunk_longer_than_file.3ds",
+        "byte 0: chunk 0x4d4d has length 5000, but the file ends 86 bytes on; 4914 bytes are missing",
+    ),
+    ("chunk_longer_than_parent.3ds", "byte 6: chunk 0x3d3d has length 40, but its parent ends 16 bytes on"),
+    ("chunk_of_zero_length.3ds", "byte 6: chunk 0x3d3d has length 0, less than its own header of 6 bytes"),
+    (
+        "chunk_shorter_than_header.3ds",
+        "byte 26: chunk 0x4110 has length 5, less than its own header of 6 bytes",
+    ),
+    ("deep_nesting.3ds", "the file has no vertices"),
+    ("deep_nesting_of_objects.3ds", "the file has no vertices"),
+    ("empty.3ds", "the file is empty (0 bytes)"),
+    (
+        "face_count_too_large.3ds",
+        "byte 70: 9 faces are announced, but the chunk has room for 1; 64 bytes are missing",
+    ),
+    ("face_index_out_of_range.3ds", "byte 78: vertex index 3 is out of range, the count is 3"),
+    ("faces_without_vertices.3ds", "byte 34: vertex index 0 is out of range, the count is 0"),
+    ("list_without_count.3ds", "byte 26: the list of vertices has no count"),
+    (
+        "main_chunk_of_zero_length.3ds",
+        "byte 0: chunk 0x4d4d has length 0, less than its own header of 6 bytes",
+    ),
+    ("name_without_end.3ds", "byte 12: the name of the object has no zero byte at its end"),
+    ("nan_texture_coordinate.3ds", "byte 86: a texture coordinate is not a finite number: (inf, 0)"),
+    ("nan_vertex.3ds", "byte 58: a vertex coordinate is not a finite number: (0, 1, NaN)"),
+    ("no_mesh.3ds", "the file has no vertices"),
+    ("other_file.3ds", "a 3DS file begins with the bytes 4D 4D ('MM'), this one does not"),
+    ("random.3ds", "a 3DS file begins with the bytes 4D 4D ('MM'), this one does not"),
+    ("texture_coordinates_too_few.3ds", "byte 70: 2 texture coordinates for 3 vertices"),
+    (
+        "truncated.3ds",
+        "byte 0: chunk 0x4d4d has length 86, but the file ends 66 bytes on; 20 bytes are missing",
+    ),
+    ("two_bytes.3ds", "byte 0: the header of the main chunk is not whole; 4 bytes are missing"),
+    ("two_vertex_lists.3ds", "byte 70: the mesh has a second list of vertices"),
+    (
+        "vertex_count_too_large.3ds",
+        "byte 26: 65535 vertices are announced, but the chunk has room for 3; 786384 bytes are missing",
+    ),
+];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/malformed")
+}
+
+fn format_of(name: &str) -> MeshFormat {
+    let extension = name.rsplit('.').next().unwrap_or_default();
+    MeshFormat::from_extension(extension).unwrap_or_else(|| panic!("{name}: unknown extension"))
+}
+
+#[test]
+fn every_file_of_the_corpus_gives_its_own_error() {
+    for (name, fragment) in EXPECTED {
+        let bytes = std::fs::read(folder().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let format = format_of(name);
+        match read(&bytes, format) {
+            Ok(mesh) => panic!("{name} was read: {} vertices", mesh.positions.len()),
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.contains(fragment), "{name}: expected '{fragment}' in '{text}'");
+                assert!(text.starts_with(&format.to_string()), "{name}: no format in '{text}'");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_file_of_the_corpus_is_forgotten() {
+    let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name());
+    let files: BTreeSet<String> = files.map(|name| name.into_string().unwrap()).collect();
+    let expected: BTreeSet<String> = EXPECTED.iter().map(|(name, _)| name.to_string()).collect();
+    let files: BTreeSet<String> = files.into_iter().filter(|name| !name.starts_with('.')).collect();
+    assert_eq!(files, expected);
+}
+
+#[test]
+fn every_file_of_the_corpus_is_refused_as_any_other_format_too() {
+    for (name, _) in EXPECTED {
+        let bytes = std::fs::read(folder().join(name)).unwrap();
+        for format in MeshFormat::ALL {
+            assert!(read(&bytes, format).is_err(), "{name} as {format}");
+        }
+    }
+}
+
+/// With no limit in the way, it is the size of the file that refuses a count it cannot hold.
+#[test]
+fn announced_counts_are_refused_whatever_the_limits() {
+    let limits = Limits { max_vertices: usize::MAX, max_triangles: usize::MAX, max_bytes: usize::MAX };
+    for name in [
+        "billion_vertices_text.ply",
+        "billion_vertices_binary.ply",
+        "billion_faces.ply",
+        "billion_triangles.stl",
+    ] {
+        let bytes = std::fs::read(folder().join(name)).unwrap();
+        let error = read_mesh(&bytes, format_of(name), &limits).unwrap_err();
+        assert!(matches!(error, ImportError::Truncated { .. }), "{name}: {error}");
+    }
+    let mut stl = binary_stl(b"", &[]);
+    stl[80..84].copy_from_slice(&u32::MAX.to_le_bytes());
+    let error = read_mesh(&stl, MeshFormat::Stl, &limits).unwrap_err();
+    assert!(error.to_string().contains("announces 4294967295 triangles"), "{error}");
+}
+
+#[test]
+fn very_deep_nesting_ends() {
+    // 20 000 levels would overflow the stack of a reader that calls itself for each.
+    let mut ids = [0x4d4d, 0x3d3d, 0x4000, 0x4100].into_iter().cycle();
+    let mut headers: Vec<[u8; 6]> = Vec::new();
+    let depth = 20_000usize;
+    for level in 0..depth {
+        let length = ((depth - level) * 6) as u32;
+        let [a, b] = u16::to_le_bytes(ids.next().unwrap());
+        let [c, d, e, f] = length.to_le_bytes();
+        headers.push([a, b, c, d, e, f]);
+    }
+    assert!(read(headers.as_flattened(), MeshFormat::ThreeDs).is_err());
+    let many_siblings = chunk(0x4d4d, &chunk(0x3d3d, &[]).repeat(depth));
+    let error = read(&many_siblings, MeshFormat::ThreeDs).unwrap_err();
+    assert_eq!(error, ImportError::NoVertices { format: MeshFormat::ThreeDs });
+}

@@ -1,0 +1,158 @@
+//! Lints of a scene that can run but may not do what its author means: scale, step size, supports off the mesh.
+
+use glam::DVec3;
+
+use crate::mesh::{bounds, mesh_edges};
+use crate::model::Model;
+use crate::scene::{Scene, Select};
+use crate::solver::stability::{StiffestMode, longest_step, stiffest_mode};
+use crate::solver::{make_solver, solver_name};
+
+/// Something worth a look.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lint {
+    /// Path of the field, as in [`crate::SceneError`].
+    pub field: String,
+    /// What is odd.
+    pub message: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+/// How long the steps of a body may be with the solver of its group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepForecast {
+    /// Body.
+    pub body: String,
+    /// Solver.
+    pub solver: &'static str,
+    /// Step that the scene takes, s.
+    pub dt: f64,
+    /// Longest stable step, s; infinite if any is.
+    pub longest_dt: f64,
+    /// The stiffest mode.
+    pub mode: StiffestMode,
+}
+
+/// Forecasts the longest stable step of every body.
+pub fn forecast_steps(model: &Model) -> Vec<StepForecast> {
+    model
+        .bodies
+        .iter()
+        .map(|body| {
+            let group = &model.groups[body.group];
+            let mut inverse_masses: Vec<f64> = body.topology.masses.iter().map(|m| 1.0 / m).collect();
+            for &v in body.pins.iter().flat_map(|p| &p.vertices) {
+                inverse_masses[v as usize] = 0.0;
+            }
+            let mode = stiffest_mode(&body.topology, &inverse_masses, body.dissipation);
+            let always = make_solver(group).capabilities().unconditionally_stable;
+            let longest_dt = if always { f64::INFINITY } else { longest_step(group.solver, &mode) };
+            let dt = model.frame_dt() / f64::from(group.substeps);
+            StepForecast { body: body.name.clone(), solver: solver_name(group.solver), dt, longest_dt, mode }
+        })
+        .collect()
+}
+
+/// Looks for oddities in a scene that compiled to `model`.
+pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
+    let mut lints = Vec::new();
+    let mut say = |field: String, message: String, help: String| lints.push(Lint { field, message, help });
+    if model.bodies.is_empty() {
+        say("body".into(), "the scene has no body: nothing will move".into(), "add a `[[body]]`".into());
+    }
+    for (b, (body, written)) in model.bodies.iter().zip(&scene.bodies).enumerate() {
+        let at = format!("body[{b}]");
+        let (low, high) = bounds(&body.topology.rest_positions);
+        let size = (high - low).max_element();
+        // Gravity at human scale acts on a body that is not: it will look like a speck or a planet.
+        if model.gravity.length() > 1.0 && !(5e-3..=500.0).contains(&size) {
+            say(
+                format!("{at}.placement.scale"),
+                format!("'{}' is {size:.3e} m in size under a gravity of {:.2} m/s²", body.name, model.gravity.length()),
+                "lengths are in metres: is the mesh in millimetres or centimetres? Set `placement.scale`".into(),
+            );
+        }
+        let lint = crate::mesh::TriMesh {
+            positions: body.topology.rest_positions.clone(),
+            triangles: body.topology.triangles.clone(),
+            uvs: Vec::new(),
+        }
+        .lint();
+        if lint.degenerate_triangles > 0 {
+            say(
+                format!("{at}.shape"),
+                format!("{} triangles have zero area", lint.degenerate_triangles),
+                "they carry no mass and feel no wind; clean the mesh".into(),
+            );
+        }
+        if lint.non_manifold_edges > 0 {
+            say(
+                format!("{at}.shape"),
+                format!("{} edges belong to more than two triangles", lint.non_manifold_edges),
+                "tearing and normals are unreliable there".into(),
+            );
+        }
+        if lint.duplicate_vertices > 0 && !body.topology.triangles.is_empty() {
+            say(
+                format!("{at}.shape"),
+                format!("{} vertices lie exactly on another: seams will come apart", lint.duplicate_vertices),
+                "set `weld = true` for the mesh file".into(),
+            );
+        }
+        let edges = mesh_edges(&body.topology.triangles, &body.topology.segments);
+        let longest_edge = edges
+            .iter()
+            .map(|&(i, j)| body.topology.rest_positions[i as usize].distance(body.topology.rest_positions[j as usize]))
+            .fold(0.0, f64::max);
+        for (p, pin) in written.pins.iter().enumerate() {
+            if let Select::Near(point) = &pin.select {
+                let point = DVec3::from(*point);
+                let chosen = body.pins[p].vertices.first().map(|&v| body.topology.rest_positions[v as usize]);
+                if let Some(d) = chosen.map(|c| c.distance(point)).filter(|&d| d > longest_edge) {
+                    say(
+                        format!("{at}.pin[{p}].select.near"),
+                        format!("pin '{}' is not on the mesh: the nearest vertex is {d:.3} m away", pin.name),
+                        format!("the body reaches from {low} to {high}"),
+                    );
+                }
+            }
+        }
+        let mut pinned: Vec<u32> = body.pins.iter().flat_map(|p| p.vertices.iter().copied()).collect();
+        pinned.sort_unstable();
+        if pinned.windows(2).any(|w| w[0] == w[1]) {
+            say(
+                format!("{at}.pin"),
+                "a vertex belongs to two pins; the first one moves it".into(),
+                "select each vertex once".into(),
+            );
+        }
+        if written.air.is_none() && scene.wind.is_some_and(|w| w.velocity != [0.0; 3] || w.gusts.is_some() || w.sinus.is_some()) {
+            say(
+                format!("{at}.air"),
+                format!("there is wind, but '{}' does not feel it", body.name),
+                "add `air = {}` to the body".into(),
+            );
+        }
+        if body.skin == 0.0 && !model.colliders.is_empty() {
+            say(
+                format!("{at}.skin"),
+                "a skin of 0 lets triangles dip into round colliders".into(),
+                "a few millimetres are usual".into(),
+            );
+        }
+    }
+    for (b, f) in forecast_steps(model).iter().enumerate() {
+        if f.dt > f.longest_dt {
+            say(
+                scene.bodies.get(b).and_then(|w| w.group.as_ref()).map_or("group[0].dt".into(), |name| {
+                    let g = model.groups.iter().position(|g| g.name == *name).unwrap_or(0);
+                    format!("group[{g}].dt")
+                }),
+                format!("{} needs dt < {:.1e} s for '{}', and takes {:.1e} s: it will diverge", f.solver, f.longest_dt, f.body, f.dt),
+                format!("set `dt = {:.1e}`, soften the springs, or use `implicit_euler_cg`", 0.9 * f.longest_dt),
+            );
+        }
+    }
+    lints
+}

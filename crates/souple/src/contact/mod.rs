@@ -1,0 +1,150 @@
+//! Contact of particles with rigid colliders: broad phase by boxes (ESSI-45), a continuous test of each particle
+//! against each primitive that may be met, and the response (ESSI-48).
+//!
+//! Particles are tested, not the edges and triangles between them: a collider smaller than a triangle can poke through.
+
+pub mod primitives;
+pub mod response;
+
+use glam::DVec3;
+
+use crate::control::Control;
+use crate::mesh::bounds;
+use crate::model::{BodyModel, Model};
+use crate::state::BodyState;
+
+/// A particle that touches a collider.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactPoint {
+    /// The particle.
+    pub vertex: u32,
+    /// The collider.
+    pub collider: u32,
+    /// Where, m.
+    pub point: DVec3,
+    /// Outward normal of the collider.
+    pub normal: DVec3,
+    /// How deep the particle was before the response, m.
+    pub depth: f64,
+}
+
+/// What bodies may meet and do meet during a step.
+#[derive(Clone, Debug, Default)]
+pub struct Contacts {
+    /// For each body, the box it is expected to stay in during the step, m.
+    pub(crate) reach: Vec<(DVec3, DVec3)>,
+    /// For each body, the colliders whose box meets its reach.
+    pub(crate) pairs: Vec<Vec<u32>>,
+    /// For each body, the contacts of its last substep.
+    pub points: Vec<Vec<ContactPoint>>,
+}
+
+impl Contacts {
+    pub(crate) fn new(bodies: usize) -> Contacts {
+        Contacts {
+            reach: vec![(DVec3::ZERO, DVec3::ZERO); bodies],
+            pairs: vec![Vec::new(); bodies],
+            points: vec![Vec::new(); bodies],
+        }
+    }
+
+    /// The box that a body should stay in during the step, with room to spare; [`Contacts::collide`] looks again if it does not.
+    pub(crate) fn estimate_reach(&mut self, b: usize, body: &BodyState, gravity: DVec3, dt: f64) {
+        let (low, high) = bounds(&body.x);
+        let fastest = body.v.iter().fold(0.0f64, |m, v| m.max(v.length_squared())).sqrt();
+        let margin = DVec3::splat(2.0 * fastest * dt + gravity.length() * dt * dt);
+        self.reach[b] = (low - margin, high + margin);
+    }
+
+    /// Lists the colliders whose swept box meets the reach of a body. A box that is not finite meets everything: better
+    /// slow than blind.
+    pub(crate) fn broad_phase(&mut self, b: usize, model: &Model, control: &Control) {
+        let (low, high) = self.reach[b];
+        let skin = model.bodies[b].skin;
+        self.pairs[b].clear();
+        for (c, (collider, (pose0, pose1))) in model.colliders.iter().zip(&control.colliders).enumerate() {
+            let (l0, h0) = collider.shape.bounds(pose0, skin);
+            let (l1, h1) = collider.shape.bounds(pose1, skin);
+            let (cl, ch) = (l0.min(l1), h0.max(h1));
+            let apart = cl.cmpgt(high).any() || ch.cmplt(low).any();
+            // A collider that turns sweeps more than the two boxes; its path between is bounded by its own size.
+            let turns = pose0.rotation != pose1.rotation;
+            if turns || !apart {
+                self.pairs[b].push(c as u32);
+            }
+        }
+    }
+
+    /// Whether a body is still in the box the broad phase was made for.
+    pub(crate) fn within_reach(&self, b: usize, x: &[DVec3]) -> bool {
+        let (low, high) = self.reach[b];
+        x.iter().all(|x| x.cmpge(low).all() && x.cmple(high).all())
+    }
+
+    /// Makes the broad phase anew for where the body is and was.
+    pub(crate) fn widen_reach(&mut self, b: usize, x0: &[DVec3], x1: &[DVec3], model: &Model, control: &Control) {
+        let ((l0, h0), (l1, h1)) = (bounds(x0), bounds(x1));
+        let (low, high) = self.reach[b];
+        let room = (h1.max(h0) - l1.min(l0)) * 0.5;
+        self.reach[b] = (low.min(l0).min(l1) - room, high.max(h0).max(h1) + room);
+        self.broad_phase(b, model, control);
+    }
+
+    /// Responds to all contacts of a body over the substep from share `s0` to share `s1` of the step, of length `h`.
+    /// Particles with inverse mass 0 are left alone.
+    pub(crate) fn collide(
+        &mut self,
+        b: usize,
+        model: &Model,
+        control: &Control,
+        (s0, s1): (f64, f64),
+        h: f64,
+        inverse_masses: &[f64],
+        x0: &[DVec3],
+        x: &mut [DVec3],
+        v: &mut [DVec3],
+    ) {
+        let body: &BodyModel = &model.bodies[b];
+        self.points[b].clear();
+        // A particle that fell for a step or two is at rest, not bouncing.
+        let rest_speed = 2.0 * model.gravity.length() * h;
+        for &c in &self.pairs[b] {
+            let collider = &model.colliders[c as usize];
+            let (start, end) = &control.colliders[c as usize];
+            let (pose0, pose1) = (start.lerp(end, s0), start.lerp(end, s1));
+            let swept = |m: f64| {
+                let ((l0, h0), (l1, h1)) = (collider.shape.bounds(&pose0, m), collider.shape.bounds(&pose1, m));
+                (l0.min(l1), h0.max(h1))
+            };
+            let (low, high) = swept(body.skin);
+            for i in 0..x.len() {
+                // Bounding-box rejection; NaN is not rejected.
+                let (near, far) = (x0[i].min(x[i]), x0[i].max(x[i]));
+                if inverse_masses[i] == 0.0 || near.cmpgt(high).any() || far.cmplt(low).any() {
+                    continue;
+                }
+                let touch = response::resolve(
+                    &collider.shape,
+                    &pose0,
+                    &pose1,
+                    h,
+                    body.skin,
+                    &collider.material,
+                    rest_speed,
+                    x0[i],
+                    &mut x[i],
+                    &mut v[i],
+                );
+                if let Some(t) = touch {
+                    self.points[b].push(ContactPoint {
+                        vertex: i as u32,
+                        collider: c,
+                        point: t.point,
+                        normal: t.normal,
+                        depth: t.depth,
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! What is done to the scene from outside: scripts, commands, wind, at the time of a step.
+//!
+//! [`Control`] is evaluated once per step: where every support and collider is at its start and at its end (solvers go
+//! from one to the other at constant speed), the air, and the hands that hold particles. [`Command`]s are what a person
+//! or a control stream does (GRI-10, GRI-11); they are checked when given, logged in recordings, and change the state at
+//! the start of the next step.
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::math::{self, Pose};
+use crate::model::Model;
+use crate::motion::pose_at;
+use crate::scene::{Vec3, Wind};
+use crate::state::{Grab, PinnedVertex, State};
+
+/// Something a person or a control stream does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Command {
+    /// Moves a set of supports by a vector, m, over the next step (GRI-10). To move two supports apart, give two (GRI-11).
+    MovePin {
+        /// Body.
+        body: String,
+        /// Pin set.
+        pin: String,
+        /// By how much, m.
+        by: Vec3,
+    },
+    /// Moves a collider over the next step.
+    MoveCollider {
+        /// Collider.
+        collider: String,
+        /// By how much, m.
+        by: Vec3,
+        /// Turn about its own position: unit axis times angle in degrees.
+        #[serde(default)]
+        rotate_deg: Vec3,
+    },
+    /// Anchors a particle where it is (ESSI-11).
+    Anchor {
+        /// Body.
+        body: String,
+        /// Particle.
+        vertex: u32,
+    },
+    /// Frees a supported particle.
+    Free {
+        /// Body.
+        body: String,
+        /// Particle.
+        vertex: u32,
+    },
+    /// Pulls a particle towards a point with a spring (ESSI-29); again to move the point.
+    Grab {
+        /// Body.
+        body: String,
+        /// Particle.
+        vertex: u32,
+        /// Where to, m.
+        target: Vec3,
+        /// Stiffness, N/m.
+        stiffness: f64,
+    },
+    /// Lets a grabbed particle go.
+    Release {
+        /// Body.
+        body: String,
+        /// Particle.
+        vertex: u32,
+    },
+    /// Sets the mean wind, m/s.
+    SetWind {
+        /// Velocity, m/s.
+        velocity: Vec3,
+    },
+    /// Simulates a frozen body again, at rest.
+    Thaw {
+        /// Body.
+        body: String,
+    },
+}
+
+/// A supported particle over one step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PinTarget {
+    /// The particle.
+    pub vertex: u32,
+    /// Where it is at the start of the step, m.
+    pub start: DVec3,
+    /// Where it is at the end, m.
+    pub end: DVec3,
+}
+
+/// Everything imposed from outside during one step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Control {
+    /// Start of the step, s.
+    pub t0: f64,
+    /// End of the step, s.
+    pub t1: f64,
+    /// Number of the step.
+    pub step: u64,
+    /// Supported particles of each body.
+    pub pins: Vec<Vec<PinTarget>>,
+    /// Pose of each collider at the start and at the end.
+    pub colliders: Vec<(Pose, Pose)>,
+    /// The air, with the mean wind that holds now.
+    pub wind: Wind,
+    /// Particles held by a hand.
+    pub grabs: Vec<Grab>,
+}
+
+impl Control {
+    /// Control that holds nothing yet, with room for the model.
+    pub fn new(model: &Model) -> Control {
+        Control {
+            t0: 0.0,
+            t1: 0.0,
+            step: 0,
+            pins: vec![Vec::new(); model.bodies.len()],
+            colliders: vec![(Pose::IDENTITY, Pose::IDENTITY); model.colliders.len()],
+            wind: model.wind,
+            grabs: Vec::new(),
+        }
+    }
+
+    /// Applies the commands to `state` and evaluates everything for the step from `state.time` to `state.time + dt`.
+    pub(crate) fn evaluate(&mut self, model: &Model, state: &mut State, commands: &[Command], dt: f64) {
+        (self.t0, self.t1, self.step) = (state.time, state.time + dt, state.step);
+        // What supports and colliders start from, before commands move them.
+        for (b, body) in state.bodies.iter().enumerate() {
+            self.pins[b].clear();
+            self.pins[b].extend(body.pinned.iter().map(|pin| {
+                let start = pin_position(model, b, pin, &body.pin_offsets, self.t0);
+                PinTarget { vertex: pin.vertex, start, end: start }
+            }));
+        }
+        for (c, pair) in self.colliders.iter_mut().enumerate() {
+            pair.0 = collider_pose(model, c, &state.collider_offsets[c], self.t0);
+        }
+        for command in commands {
+            apply(command, model, state);
+        }
+        for (b, body) in state.bodies.iter().enumerate() {
+            let mut before = 0;
+            let old = self.pins[b].len();
+            for pin in &body.pinned {
+                let end = pin_position(model, b, pin, &body.pin_offsets, self.t1);
+                while before < old && self.pins[b][before].vertex < pin.vertex {
+                    before += 1;
+                }
+                // A particle anchored just now starts where it is.
+                let start = match self.pins[b].get(before) {
+                    Some(p) if before < old && p.vertex == pin.vertex => p.start,
+                    _ => body.x[pin.vertex as usize],
+                };
+                self.pins[b].push(PinTarget { vertex: pin.vertex, start, end });
+            }
+            self.pins[b].drain(..old);
+        }
+        for (c, pair) in self.colliders.iter_mut().enumerate() {
+            pair.1 = collider_pose(model, c, &state.collider_offsets[c], self.t1);
+        }
+        self.wind = model.wind;
+        if let Some(velocity) = state.wind_override {
+            self.wind.velocity = velocity.to_array();
+        }
+        self.grabs.clone_from(&state.grabs);
+    }
+
+    /// Velocity of the air at a point, m/s, gusts included: eddies drift with the mean wind (Taylor's hypothesis).
+    pub fn air_velocity(&self, p: DVec3, t: f64) -> DVec3 {
+        let mean = DVec3::from(self.wind.velocity);
+        match &self.wind.gusts {
+            Some(g) => mean + math::noise_vector((p - mean * t) / g.size, t / g.period, g.seed) * g.strength,
+            None => mean,
+        }
+    }
+
+    /// The sinusoidal wind of ESSI-28 as one particle feels it, m/s.
+    pub fn sinus_velocity(&self, particle: u32, t: f64) -> DVec3 {
+        match &self.wind.sinus {
+            Some(s) => {
+                let swing = 0.5 * (1.0 + math::sin(std::f64::consts::TAU * s.frequency * t));
+                let response = 1.0 + s.spread * (2.0 * math::uniform(u64::from(s.seed), u64::from(particle)) - 1.0);
+                DVec3::from(s.amplitude) * (swing * response)
+            }
+            None => DVec3::ZERO,
+        }
+    }
+
+    /// The random force of GRI-15 on every particle, N: A cos(ωt + φ) + B sin(ωt + θ), drawn anew at each step or gust.
+    pub fn random_force(&self, t: f64) -> DVec3 {
+        let Some(r) = &self.wind.random_force else { return DVec3::ZERO };
+        let draw = if r.hold > 0.0 { (t / r.hold).floor().max(0.0) as u64 } else { self.step };
+        let number = |k: u64| math::uniform(u64::from(r.seed), 5 * draw + k);
+        let tau = std::f64::consts::TAU;
+        let (a, b, omega) = (r.amplitude * number(0), r.amplitude * number(1), r.max_frequency * number(2));
+        let value = a * math::cos(omega * t + tau * number(3)) + b * math::sin(omega * t + tau * number(4));
+        DVec3::from(r.direction).normalize_or_zero() * value
+    }
+
+    /// Replaces what is not finite by standing still: supports where they are, colliders where they were put, the
+    /// scene's own wind.
+    pub(crate) fn hold_still(&mut self, body: usize, model: &Model, state: &State) {
+        for pin in self.pins[body].iter_mut().filter(|p| !(p.start.is_finite() && p.end.is_finite())) {
+            (pin.start, pin.end) = (state.bodies[body].x[pin.vertex as usize], state.bodies[body].x[pin.vertex as usize]);
+        }
+        for (c, pair) in self.colliders.iter_mut().enumerate().filter(|(_, p)| !(p.0.is_finite() && p.1.is_finite())) {
+            *pair = (model.colliders[c].pose, model.colliders[c].pose);
+        }
+        if !DVec3::from(self.wind.velocity).is_finite() {
+            self.wind = model.wind;
+        }
+    }
+
+    /// Whether the parts that concern a body are all finite numbers.
+    pub(crate) fn is_finite(&self, body: usize) -> bool {
+        let wind = &self.wind;
+        self.pins[body].iter().all(|p| p.start.is_finite() && p.end.is_finite())
+            && DVec3::from(wind.velocity).is_finite()
+            && self.grabs.iter().all(|g| g.body as usize != body || g.target.is_finite())
+            && self.colliders.iter().all(|(a, b)| a.is_finite() && b.is_finite())
+    }
+}
+
+fn pin_position(model: &Model, body: usize, pin: &PinnedVertex, offsets: &[DVec3], t: f64) -> DVec3 {
+    let Some(set) = model.bodies[body].pins.get(pin.set as usize) else { return pin.anchor };
+    let scripted = match &set.motion {
+        Some(motion) => pose_at(motion, set.pivot, t).apply(pin.anchor),
+        None => pin.anchor,
+    };
+    scripted + offsets[pin.set as usize]
+}
+
+fn collider_pose(model: &Model, collider: usize, offset: &Pose, t: f64) -> Pose {
+    let c = &model.colliders[collider];
+    let scripted = match &c.motion {
+        Some(motion) => {
+            let moved = pose_at(motion, c.pivot, t);
+            Pose { rotation: moved.rotation * c.pose.rotation, translation: moved.apply(c.pose.translation) }
+        }
+        None => c.pose,
+    };
+    Pose { rotation: offset.rotation * scripted.rotation, translation: scripted.translation + offset.translation }
+}
+
+/// Checks a command against the model and the state, so that applying it cannot fail.
+pub(crate) fn check(command: &Command, model: &Model, state: &State) -> Result<(), Error> {
+    let refuse = |text: String| Err(Error::Command(text));
+    let body = |name: &str| match model.body_index(name) {
+        Some(b) => Ok(b),
+        None => Err(Error::Command(format!(
+            "there is no body '{name}'; there are: {}",
+            model.bodies.iter().map(|b| b.name.as_str()).collect::<Vec<_>>().join(", ")
+        ))),
+    };
+    let vertex = |name: &str, vertex: u32| {
+        let count = state.bodies[body(name)?].x.len();
+        if vertex as usize >= count {
+            return Err(Error::Command(format!("body '{name}' has no vertex {vertex}; it has {count}")));
+        }
+        Ok(())
+    };
+    let finite = |what: &str, v: &Vec3| match DVec3::from(*v).is_finite() {
+        true => Ok(()),
+        false => Err(Error::Command(format!("{what} is not finite: {v:?}"))),
+    };
+    match command {
+        Command::MovePin { body: name, pin, by } => {
+            let b = body(name)?;
+            finite("the move", by)?;
+            if !model.bodies[b].pins.iter().any(|p| p.name == *pin) {
+                return refuse(format!("body '{name}' has no pin '{pin}'"));
+            }
+            Ok(())
+        }
+        Command::MoveCollider { collider, by, rotate_deg } => {
+            finite("the move", by)?;
+            finite("the rotation", rotate_deg)?;
+            if !model.colliders.iter().any(|c| c.name == *collider) {
+                return refuse(format!("there is no collider '{collider}'"));
+            }
+            Ok(())
+        }
+        Command::Anchor { body: name, vertex: v } | Command::Free { body: name, vertex: v } => vertex(name, *v),
+        Command::Release { body: name, vertex: v } => vertex(name, *v),
+        Command::Grab { body: name, vertex: v, target, stiffness } => {
+            vertex(name, *v)?;
+            finite("the target", target)?;
+            if !(stiffness.is_finite() && *stiffness >= 0.0) {
+                return refuse(format!("the stiffness of a grab must be finite and not negative: {stiffness}"));
+            }
+            Ok(())
+        }
+        Command::SetWind { velocity } => finite("the wind", velocity),
+        Command::Thaw { body: name } => body(name).map(|_| ()),
+    }
+}
+
+/// Applies a checked command; one that no longer fits (its particle's body was restored, say) does nothing.
+fn apply(command: &Command, model: &Model, state: &mut State) {
+    match command {
+        Command::MovePin { body, pin, by } => {
+            let Some(b) = model.body_index(body) else { return };
+            for (set, offset) in model.bodies[b].pins.iter().zip(&mut state.bodies[b].pin_offsets) {
+                if set.name == *pin {
+                    *offset += DVec3::from(*by);
+                }
+            }
+        }
+        Command::MoveCollider { collider, by, rotate_deg } => {
+            for (c, offset) in model.colliders.iter().zip(&mut state.collider_offsets) {
+                if c.name == *collider {
+                    offset.translation += DVec3::from(*by);
+                    offset.rotation = (math::rotation(DVec3::from(*rotate_deg)) * offset.rotation).normalize();
+                }
+            }
+        }
+        Command::Anchor { body, vertex } => {
+            let Some(b) = model.body_index(body) else { return };
+            let body = &mut state.bodies[b];
+            let Some(&anchor) = body.x.get(*vertex as usize) else { return };
+            if let Err(at) = body.pinned.binary_search_by_key(vertex, |p| p.vertex) {
+                body.pinned.insert(at, PinnedVertex { vertex: *vertex, set: PinnedVertex::BY_HAND, anchor });
+            }
+        }
+        Command::Free { body, vertex } => {
+            let Some(b) = model.body_index(body) else { return };
+            state.bodies[b].pinned.retain(|p| p.vertex != *vertex);
+        }
+        Command::Grab { body, vertex, target, stiffness } => {
+            let Some(b) = model.body_index(body) else { return };
+            let grab = Grab { body: b as u32, vertex: *vertex, target: DVec3::from(*target), stiffness: *stiffness };
+            match state.grabs.iter_mut().find(|g| g.body == grab.body && g.vertex == grab.vertex) {
+                Some(held) => *held = grab,
+                None => state.grabs.push(grab),
+            }
+        }
+        Command::Release { body, vertex } => {
+            let Some(b) = model.body_index(body) else { return };
+            state.grabs.retain(|g| g.body != b as u32 || g.vertex != *vertex);
+        }
+        Command::SetWind { velocity } => state.wind_override = Some(DVec3::from(*velocity)),
+        Command::Thaw { body } => {
+            let Some(b) = model.body_index(body) else { return };
+            state.bodies[b].frozen = false;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Forces and the energies they come from.
+//!
+//! One trait, [`Energy`], and one law, checked for each by `tests/energy_law.rs`: the force is minus the gradient of the
+//! value, the product is the derivative of the force, internal forces sum to zero and turn with the body. An energy
+//! loops over arrays of elements and calls a small pure function for each; it keeps nothing between calls.
+
+mod ambient;
+mod spring;
+mod wind;
+
+use std::fmt::Debug;
+
+use glam::{DMat3, DVec3};
+
+pub use ambient::{Dissipation, Grabs, Gravity, Pulls, RandomForce};
+pub use spring::{Springs, spring_energy, spring_force, spring_tangent};
+pub use wind::{Aerodynamics, Viscous, panel_force};
+
+use crate::control::Control;
+use crate::mesh::Topology;
+use crate::parallel::Parallel;
+
+/// Where a body is and what is done to it: all that a force may depend on.
+#[derive(Clone, Copy)]
+pub struct Configuration<'a> {
+    /// Positions, m.
+    pub x: &'a [DVec3],
+    /// Velocities, m/s.
+    pub v: &'a [DVec3],
+    /// Time, s.
+    pub t: f64,
+    /// Index of the body.
+    pub body: u32,
+    /// What joins the particles.
+    pub topology: &'a Topology,
+    /// What is imposed from outside.
+    pub control: &'a Control,
+    /// Threads.
+    pub parallel: &'a Parallel,
+}
+
+/// Which derivatives a product takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Those by position only.
+    Stiffness,
+    /// Those by position and by velocity.
+    StiffnessAndDamping,
+}
+
+/// An off-diagonal block of the system matrix, for the pair i ≠ j; its transpose stands at (j, i).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairBlock {
+    /// Row.
+    pub i: u32,
+    /// Column.
+    pub j: u32,
+    /// The block.
+    pub block: DMat3,
+}
+
+/// A force field.
+///
+/// Solvers need the matrix A = −hx ∂f/∂x − hv ∂f/∂v, with hx = h² and hv = h for backward Euler. `linearise` evaluates
+/// its elements once, made positive semi-definite where the exact derivative is not, into a list of numbers of the
+/// energy's own making; products and blocks read them. Forces that do not change with x or v leave these out.
+pub trait Energy: Debug + Send + Sync {
+    /// Name for profiles and trees.
+    fn name(&self) -> &'static str;
+
+    /// Potential energy, J; 0 for forces that have none.
+    fn value(&self, _q: &Configuration) -> f64 {
+        0.0
+    }
+
+    /// Adds the forces, N.
+    fn add_force(&self, q: &Configuration, f: &mut [DVec3]);
+
+    /// Evaluates −hx ∂f/∂x and −hv ∂f/∂v into `elements`, which is cleared first.
+    fn linearise(&self, _q: &Configuration, _hx: f64, _hv: f64, elements: &mut Vec<f64>) {
+        elements.clear();
+    }
+
+    /// Adds A d to `out`.
+    fn add_product(&self, _q: &Configuration, _elements: &[f64], _part: Part, _d: &[DVec3], _out: &mut [DVec3]) {}
+
+    /// Adds the diagonal blocks of A.
+    fn add_diagonal(&self, _q: &Configuration, _elements: &[f64], _diagonal: &mut [DMat3]) {}
+
+    /// Adds the off-diagonal blocks of A, in an order that depends on the topology only.
+    fn add_pairs(&self, _q: &Configuration, _elements: &[f64], _pairs: &mut Vec<PairBlock>) {}
+}
+
+/// Helpers for energies whose derivative couples each particle with itself only: six numbers of a symmetric block each.
+pub(crate) mod own_blocks {
+    use super::*;
+
+    /// Room for one zero block per particle.
+    pub(crate) fn reset(elements: &mut Vec<f64>, particles: usize) {
+        elements.clear();
+        elements.resize(particles * 6, 0.0);
+    }
+
+    /// Adds a symmetric block.
+    pub(crate) fn add(elements: &mut [f64], particle: usize, m: DMat3) {
+        let [xx, xy, xz, _, yy, yz, _, _, zz] = m.to_cols_array();
+        for (e, v) in elements[particle * 6..].iter_mut().zip([xx, xy, xz, yy, yz, zz]) {
+            *e += v;
+        }
+    }
+
+    fn block(e: &[f64]) -> DMat3 {
+        DMat3::from_cols_array(&[e[0], e[1], e[2], e[1], e[3], e[4], e[2], e[4], e[5]])
+    }
+
+    /// Adds the product for blocks that are derivatives by velocity.
+    pub(crate) fn add_damping_product(elements: &[f64], part: Part, d: &[DVec3], out: &mut [DVec3]) {
+        if part == Part::Stiffness {
+            return;
+        }
+        for ((e, &d), out) in elements.chunks_exact(6).zip(d).zip(out) {
+            *out += block(e) * d;
+        }
+    }
+
+    pub(crate) fn add_diagonal(elements: &[f64], diagonal: &mut [DMat3]) {
+        for (e, out) in elements.chunks_exact(6).zip(diagonal) {
+            *out += block(e);
+        }
+    }
+}
+
+/// The matrix n nᵀ.
+pub(crate) fn outer(n: DVec3) -> DMat3 {
+    DMat3::from_cols(n * n.x, n * n.y, n * n.z)
+}

@@ -1,0 +1,72 @@
+//! Shapes made by formula: rectangles of cloth and ropes.
+
+use glam::DVec3;
+
+use super::TriMesh;
+use crate::scene::{Diagonals, Grid, GridPlane, Rope};
+
+/// A rectangle of cloth (ESSI-17): vertex (i, j) has index i·columns + j; its corner (0, 0) is the origin.
+pub fn grid(g: &Grid) -> TriMesh {
+    let [columns, rows] = g.vertices.map(|n| n as usize);
+    let at = |i: usize, j: usize| (i * columns + j) as u32;
+    let mut mesh = TriMesh::default();
+    for i in 0..rows {
+        let v = i as f64 / (rows - 1) as f64;
+        for j in 0..columns {
+            let u = j as f64 / (columns - 1) as f64;
+            mesh.positions.push(match g.plane {
+                GridPlane::Xz => DVec3::new(u * g.size[0], 0.0, v * g.size[1]),
+                GridPlane::Xy => DVec3::new(u * g.size[0], -v * g.size[1], 0.0),
+            });
+            mesh.uvs.push([u, 1.0 - v]);
+        }
+    }
+    for i in 0..rows - 1 {
+        for j in 0..columns - 1 {
+            let (a, b, c, d) = (at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1));
+            if g.diagonals == Diagonals::Regular || (i + j) % 2 == 0 {
+                mesh.triangles.extend([[a, b, c], [a, c, d]]);
+            } else {
+                mesh.triangles.extend([[a, b, d], [b, c, d]]);
+            }
+        }
+    }
+    mesh
+}
+
+/// The vertices of a rope, from the origin along its direction.
+pub fn rope(r: &Rope) -> Vec<DVec3> {
+    let direction = DVec3::from(r.direction).normalize();
+    (0..r.vertices).map(|i| direction * (r.length * i as f64 / (r.vertices - 1) as f64)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::triangle_area;
+
+    #[test]
+    fn grid_faces_up_and_has_the_area_of_the_rectangle() {
+        for plane in [GridPlane::Xz, GridPlane::Xy] {
+            for diagonals in [Diagonals::Regular, Diagonals::Alternating] {
+                let mesh = grid(&Grid { size: [2.0, 3.0], vertices: [5, 4], plane, diagonals });
+                mesh.validate().unwrap();
+                let up = if plane == GridPlane::Xz { DVec3::Y } else { DVec3::Z };
+                let mut area = 0.0;
+                for t in &mesh.triangles {
+                    let [a, b, c] = t.map(|v| mesh.positions[v as usize]);
+                    assert!((b - a).cross(c - a).dot(up) > 0.0);
+                    area += triangle_area(a, b, c);
+                }
+                assert!((area - 6.0).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn rope_has_its_length() {
+        let points = rope(&Rope { length: 2.0, vertices: 11, direction: [3.0, 0.0, 4.0], ..Rope::default() });
+        assert_eq!(points.len(), 11);
+        assert!((points[10].length() - 2.0).abs() < 1e-14);
+    }
+}

@@ -1,0 +1,10 @@
+//! Meshes: triangle meshes, generators, spring layouts, topology that may tear.
+
+pub mod generate;
+pub mod layout;
+pub mod tear;
+mod topology;
+mod triangle;
+
+pub use topology::{Edge, HopSearch, Rows, Spring, SpringFamily, Topology, mesh_edges, neighbours};
+pub use triangle::{MAX_VERTICES, MeshError, MeshLint, TriMesh, bounds, triangle_area, vertex_normals};

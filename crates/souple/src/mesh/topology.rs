@@ -1,0 +1,239 @@
+//! What joins the particles of one body: triangles, rope segments, springs, and what follows from them.
+//!
+//! A [`Topology`] is shared between model and state until the body tears; then the state gets its own, changed by
+//! [`super::tear`]. Everything under "derived" is recomputed by [`Topology::rebuild_derived`] and never saved.
+
+use glam::DVec3;
+
+use super::triangle_area;
+
+/// Family of a spring (ESSI-18, ESSI-19).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum SpringFamily {
+    /// Along threads or mesh edges.
+    Stretch = 0,
+    /// Across the cells of a grid.
+    Shear = 1,
+    /// Skips a particle and so resists bending.
+    Bend = 2,
+}
+
+impl SpringFamily {
+    /// All families, in the order of their numbers.
+    pub const ALL: [SpringFamily; 3] = [SpringFamily::Stretch, SpringFamily::Shear, SpringFamily::Bend];
+
+    /// The name used in scene files.
+    pub fn name(self) -> &'static str {
+        match self {
+            SpringFamily::Stretch => "stretch",
+            SpringFamily::Shear => "shear",
+            SpringFamily::Bend => "bend",
+        }
+    }
+}
+
+/// A damped spring between two particles (ESSI-23, ESSI-24, GRI-04, GRI-05).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spring {
+    /// First particle.
+    pub i: u32,
+    /// Second particle.
+    pub j: u32,
+    /// Rest length, m; positive.
+    pub rest_length: f64,
+    /// Stiffness, N/m.
+    pub stiffness: f64,
+    /// Axial damping, N·s/m, Rayleigh's share included.
+    pub damping: f64,
+    /// Family.
+    pub family: SpringFamily,
+    /// How many mesh edges apart the ends were at the start; a tear that separates them further cuts the spring. 0 when
+    /// no path on the mesh joined them: such a spring is never cut by a tear elsewhere.
+    pub hops: u8,
+}
+
+/// An edge of a triangle or a rope segment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Edge {
+    /// First particle; lower than `j`.
+    pub i: u32,
+    /// Second particle.
+    pub j: u32,
+    /// Rest length, m.
+    pub rest_length: f64,
+}
+
+/// For each of n things, a list of numbers, ascending: compressed rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    start: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Rows {
+    /// Rows from (row, item) pairs given in ascending order of items: a counting sort, so each row stays ascending.
+    pub fn from_pairs(rows: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Rows {
+        let mut start = vec![0u32; rows + 1];
+        for (row, _) in pairs.clone() {
+            start[row as usize + 1] += 1;
+        }
+        for r in 0..rows {
+            start[r + 1] += start[r];
+        }
+        let mut next = start.clone();
+        let mut items = vec![0u32; start[rows] as usize];
+        for (row, item) in pairs {
+            let at = &mut next[row as usize];
+            items[*at as usize] = item;
+            *at += 1;
+        }
+        Rows { start, items }
+    }
+
+    /// The items of one row.
+    pub fn row(&self, r: usize) -> &[u32] {
+        &self.items[self.start[r] as usize..self.start[r + 1] as usize]
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.start.len().saturating_sub(1)
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What joins the particles of one body.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Topology {
+    /// Positions at rest, m, one per particle; a particle made by a tear has those of its parent.
+    pub rest_positions: Vec<DVec3>,
+    /// Masses, kg, one per particle.
+    pub masses: Vec<f64>,
+    /// Triangles of the surface; empty for a rope.
+    pub triangles: Vec<[u32; 3]>,
+    /// Segments of a rope; empty for a surface.
+    pub segments: Vec<[u32; 2]>,
+    /// Springs.
+    pub springs: Vec<Spring>,
+    /// For each particle, the one of the original mesh that it comes from.
+    pub parents: Vec<u32>,
+    /// Counts tears: solvers rebuild what they keep when it changes.
+    pub version: u64,
+
+    /// Derived: edges of triangles and segments, sorted.
+    pub edges: Vec<Edge>,
+    /// Derived: rest area of each triangle, m².
+    pub rest_areas: Vec<f64>,
+    /// Derived: a third of the rest area of the triangles around each particle, m².
+    pub particle_areas: Vec<f64>,
+    /// Derived: springs of each particle.
+    pub particle_springs: Rows,
+    /// Derived: triangles of each particle.
+    pub particle_triangles: Rows,
+}
+
+impl Topology {
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        self.masses.len()
+    }
+
+    /// Whether there are no particles.
+    pub fn is_empty(&self) -> bool {
+        self.masses.is_empty()
+    }
+
+    /// Recomputes everything derived; call after a change.
+    pub fn rebuild_derived(&mut self) {
+        let n = self.rest_positions.len();
+        let rest = &self.rest_positions;
+        self.edges = mesh_edges(&self.triangles, &self.segments)
+            .into_iter()
+            .map(|(i, j)| Edge { i, j, rest_length: rest[i as usize].distance(rest[j as usize]) })
+            .collect();
+        self.rest_areas =
+            self.triangles.iter().map(|t| triangle_area(rest[t[0] as usize], rest[t[1] as usize], rest[t[2] as usize])).collect();
+        self.particle_areas = vec![0.0; n];
+        for (t, area) in self.triangles.iter().zip(&self.rest_areas) {
+            for &v in t {
+                self.particle_areas[v as usize] += area / 3.0;
+            }
+        }
+        let springs = &self.springs;
+        self.particle_springs = Rows::from_pairs(
+            n,
+            springs.iter().enumerate().flat_map(|(s, spring)| [(spring.i, s as u32), (spring.j, s as u32)]),
+        );
+        let triangles = &self.triangles;
+        self.particle_triangles = Rows::from_pairs(
+            n,
+            triangles.iter().enumerate().flat_map(|(t, tri)| tri.iter().map(move |&v| (v, t as u32))),
+        );
+    }
+}
+
+/// Each edge of the triangles and each segment once, as (low, high), sorted.
+pub fn mesh_edges(triangles: &[[u32; 3]], segments: &[[u32; 2]]) -> Vec<(u32, u32)> {
+    let mut edges: Vec<(u32, u32)> = triangles
+        .iter()
+        .flat_map(|t| [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])])
+        .chain(segments.iter().map(|s| (s[0], s[1])))
+        .filter(|(i, j)| i != j)
+        .map(|(i, j)| (i.min(j), i.max(j)))
+        .collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// Neighbours of each vertex along the given edges, each row ascending.
+pub fn neighbours(vertex_count: usize, edges: &[(u32, u32)]) -> Rows {
+    let mut both: Vec<(u32, u32)> = edges.iter().flat_map(|&(i, j)| [(i, j), (j, i)]).collect();
+    both.sort_unstable();
+    Rows::from_pairs(vertex_count, both.iter().copied())
+}
+
+/// Breadth-first search over a neighbour table, limited in depth (ESSI-21). Keeps its scratch memory between calls.
+#[derive(Debug, Default)]
+pub struct HopSearch {
+    distance: Vec<u8>,
+    reached: Vec<u32>,
+}
+
+impl HopSearch {
+    /// All vertices within `limit` hops of `from`, in order of discovery, `from` first.
+    pub fn within(&mut self, neighbours: &Rows, from: u32, limit: u8) -> &[u32] {
+        for &v in &self.reached {
+            self.distance[v as usize] = u8::MAX;
+        }
+        self.distance.resize(neighbours.len(), u8::MAX);
+        self.reached.clear();
+        self.reached.push(from);
+        self.distance[from as usize] = 0;
+        let mut next = 0;
+        while let Some(&v) = self.reached.get(next) {
+            next += 1;
+            let d = self.distance[v as usize];
+            if d >= limit {
+                continue;
+            }
+            for &w in neighbours.row(v as usize) {
+                if self.distance[w as usize] == u8::MAX {
+                    self.distance[w as usize] = d + 1;
+                    self.reached.push(w);
+                }
+            }
+        }
+        &self.reached
+    }
+
+    /// Hops from the last start to `v`, if it was reached.
+    pub fn hops(&self, v: u32) -> Option<u8> {
+        self.distance.get(v as usize).copied().filter(|&d| d != u8::MAX)
+    }
+}

@@ -1,0 +1,157 @@
+//! The scene, validated and compiled: everything that does not change while it runs.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+
+use crate::contact::primitives::Primitive;
+use crate::contact::response::ContactMaterial;
+use crate::energy::Energy;
+use crate::math::Pose;
+use crate::mesh::tear::TearLimits;
+use crate::mesh::{Spring, SpringFamily, Topology};
+use crate::scene::{Cg, Health, LimitMethod, Motion, SolverKind, Wind};
+
+/// A compiled scene; made by [`crate::ModelBuilder`].
+#[derive(Debug)]
+pub struct Model {
+    /// Name of the scene.
+    pub name: String,
+    /// Gravity, m/s².
+    pub gravity: DVec3,
+    /// Frames per second.
+    pub fps: f64,
+    /// How many frames a run makes.
+    pub frames: u32,
+    /// Limits beyond which an object counts as diverging.
+    pub health: Health,
+    /// Moving air.
+    pub wind: Wind,
+    /// Solver groups.
+    pub groups: Vec<GroupModel>,
+    /// Soft bodies.
+    pub bodies: Vec<BodyModel>,
+    /// Rigid colliders.
+    pub colliders: Vec<ColliderModel>,
+    /// Hash of everything above: a snapshot of one model is not taken for another's.
+    pub fingerprint: u64,
+}
+
+impl Model {
+    /// Length of a step, s: one frame.
+    pub fn frame_dt(&self) -> f64 {
+        1.0 / self.fps
+    }
+
+    /// Index of the body of that name.
+    pub fn body_index(&self, name: &str) -> Option<usize> {
+        self.bodies.iter().position(|b| b.name == name)
+    }
+
+    /// Number of particles at the start.
+    pub fn particle_count(&self) -> usize {
+        self.bodies.iter().map(|b| b.topology.len()).sum()
+    }
+}
+
+/// A group of bodies and its solver.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupModel {
+    /// Name.
+    pub name: String,
+    /// Solver.
+    pub solver: SolverKind,
+    /// Equal substeps per frame.
+    pub substeps: u32,
+    /// Conjugate gradient settings.
+    pub cg: Cg,
+}
+
+/// A compiled soft body.
+#[derive(Debug)]
+pub struct BodyModel {
+    /// Name.
+    pub name: String,
+    /// Index of its group.
+    pub group: usize,
+    /// What joins its particles, untorn; rest positions are the positions at the start.
+    pub topology: Arc<Topology>,
+    /// Texture coordinates, one per particle at the start, or empty.
+    pub uvs: Vec<[f64; 2]>,
+    /// Velocity at the start, m/s.
+    pub velocity: DVec3,
+    /// Rayleigh's mass damping α, 1/s.
+    pub dissipation: f64,
+    /// Forces that act on it, in the order they are added up.
+    pub energies: Vec<Box<dyn Energy>>,
+    /// Stretch limits.
+    pub limits: Option<LimitModel>,
+    /// When it tears.
+    pub tear: Option<TearLimits>,
+    /// Distance at which its particles touch colliders, m.
+    pub skin: f64,
+    /// Sets of supported particles.
+    pub pins: Vec<PinModel>,
+}
+
+impl BodyModel {
+    /// Springs of the untorn body.
+    pub fn springs(&self) -> &[Spring] {
+        &self.topology.springs
+    }
+}
+
+/// Compiled stretch limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LimitModel {
+    /// What is corrected.
+    pub method: LimitMethod,
+    /// Visits of all springs per substep.
+    pub iterations: u32,
+    /// Longest and shortest length over rest length per family; infinite and zero where there is no limit.
+    pub range: [(f64, f64); 3],
+}
+
+impl LimitModel {
+    /// Shortest and longest length of a spring, m.
+    pub fn lengths(&self, spring: &Spring) -> (f64, f64) {
+        let (max, min) = self.range[spring.family as usize];
+        (min * spring.rest_length, max * spring.rest_length)
+    }
+
+    /// Whether a family is limited at all.
+    pub fn limits_family(&self, family: SpringFamily) -> bool {
+        let (max, min) = self.range[family as usize];
+        max.is_finite() || min > 0.0
+    }
+}
+
+/// A compiled set of supported particles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PinModel {
+    /// Name.
+    pub name: String,
+    /// Particles, ascending.
+    pub vertices: Vec<u32>,
+    /// Scripted motion.
+    pub motion: Option<Motion>,
+    /// Point that rotations turn about, m.
+    pub pivot: DVec3,
+}
+
+/// A compiled collider.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColliderModel {
+    /// Name.
+    pub name: String,
+    /// Shape in its own frame.
+    pub shape: Primitive,
+    /// Where it was put.
+    pub pose: Pose,
+    /// Scripted motion.
+    pub motion: Option<Motion>,
+    /// Point that rotations turn about, m.
+    pub pivot: DVec3,
+    /// Friction and restitution.
+    pub material: ContactMaterial,
+}

@@ -1,0 +1,95 @@
+//! Threads, with one rule: the result never depends on how many there are.
+//!
+//! Loops write disjoint outputs, and sums are taken over blocks whose size depends on nothing. With one thread no thread
+//! pool is made and nothing is allocated.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use crate::error::Error;
+
+/// Items per block of a parallel loop or a sum.
+const BLOCK: usize = 1024;
+
+/// A number of threads and the pool that holds them.
+#[derive(Debug, Default)]
+pub struct Parallel {
+    pool: Option<rayon::ThreadPool>,
+}
+
+impl Parallel {
+    /// `threads` workers; 0 means one per core.
+    pub fn new(threads: usize) -> Result<Parallel, Error> {
+        let threads = if threads == 0 { std::thread::available_parallelism().map_or(1, |n| n.get()) } else { threads };
+        if threads == 1 {
+            return Ok(Parallel { pool: None });
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|e| Error::Command(format!("cannot start {threads} threads: {e}")))?;
+        Ok(Parallel { pool: Some(pool) })
+    }
+
+    /// How many threads work.
+    pub fn threads(&self) -> usize {
+        self.pool.as_ref().map_or(1, |p| p.current_num_threads())
+    }
+
+    /// Whether there is more than one.
+    pub fn is_parallel(&self) -> bool {
+        self.pool.is_some()
+    }
+
+    /// Runs `work` inside the pool, so that the loops in it start at once.
+    pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.pool {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+
+    /// Calls `f(start, block)` for consecutive blocks of `out`.
+    pub fn blocks<T: Send>(&self, out: &mut [T], f: impl Fn(usize, &mut [T]) + Sync) {
+        if self.is_parallel() && out.len() > BLOCK {
+            out.par_chunks_mut(BLOCK).enumerate().for_each(|(b, chunk)| f(b * BLOCK, chunk));
+        } else {
+            for (b, chunk) in out.chunks_mut(BLOCK).enumerate() {
+                f(b * BLOCK, chunk);
+            }
+        }
+    }
+
+    /// Sum of `term(i)` for i in 0..n, block by block; `partial` is scratch.
+    pub fn sum(&self, n: usize, partial: &mut Vec<f64>, term: impl Fn(usize) -> f64 + Sync) -> f64 {
+        partial.clear();
+        partial.resize(n.div_ceil(BLOCK), 0.0);
+        let block_sum = |b: usize| (b * BLOCK..n.min((b + 1) * BLOCK)).map(&term).fold(0.0, |a, t| a + t);
+        if self.is_parallel() && n > BLOCK {
+            partial.par_iter_mut().enumerate().for_each(|(b, p)| *p = block_sum(b));
+        } else {
+            for (b, p) in partial.iter_mut().enumerate() {
+                *p = block_sum(b);
+            }
+        }
+        partial.iter().sum()
+    }
+
+    /// Inner product of two lists of vectors.
+    pub fn dot(&self, a: &[DVec3], b: &[DVec3], partial: &mut Vec<f64>) -> f64 {
+        self.sum(a.len().min(b.len()), partial, |i| a[i].dot(b[i]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_have_the_same_bits_for_any_number_of_threads() {
+        let a: Vec<DVec3> = (0..10_000).map(|i| DVec3::splat(1.0 / (1.0 + f64::from(i)))).collect();
+        let sums: Vec<u64> =
+            [1, 2, 3, 8].iter().map(|&n| Parallel::new(n).unwrap().dot(&a, &a, &mut Vec::new()).to_bits()).collect();
+        assert!(sums.windows(2).all(|w| w[0] == w[1]), "{sums:?}");
+    }
+}

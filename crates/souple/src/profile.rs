@@ -1,0 +1,83 @@
+//! The stages of a step, and the time each takes.
+
+use std::time::{Duration, Instant};
+
+/// A stage of [`crate::Simulation::step`], in the order they run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Rejects non-finite input, keeps the last good state.
+    Begin,
+    /// Pins, colliders, wind at this time.
+    ApplyControl,
+    /// Pairs of boxes.
+    BroadPhase,
+    /// Points, normals, depths; also the response of particles to them.
+    FindContacts,
+    /// Each group by its solver, substeps inside.
+    Solve,
+    /// Finite? Credible? Roll back, retry smaller, then freeze and warn.
+    CheckHealth,
+    /// What is seen: normals.
+    UpdateMappings,
+    /// Control log and hash.
+    Record,
+}
+
+impl Stage {
+    /// All stages, in the order they run.
+    pub const ALL: [Stage; 8] = [
+        Stage::Begin,
+        Stage::ApplyControl,
+        Stage::BroadPhase,
+        Stage::FindContacts,
+        Stage::Solve,
+        Stage::CheckHealth,
+        Stage::UpdateMappings,
+        Stage::Record,
+    ];
+
+    /// Name in profiles and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Begin => "begin",
+            Stage::ApplyControl => "apply_control",
+            Stage::BroadPhase => "broad_phase",
+            Stage::FindContacts => "find_contacts",
+            Stage::Solve => "solve",
+            Stage::CheckHealth => "check_health",
+            Stage::UpdateMappings => "update_mappings",
+            Stage::Record => "record",
+        }
+    }
+}
+
+/// Time spent in each stage since the last reset.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Profile {
+    times: [Duration; Stage::ALL.len()],
+    /// Steps measured.
+    pub steps: u64,
+}
+
+impl Profile {
+    /// Time spent in a stage.
+    pub fn time(&self, stage: Stage) -> Duration {
+        self.times[stage as usize]
+    }
+
+    /// Time spent in all stages.
+    pub fn total(&self) -> Duration {
+        self.times.iter().sum()
+    }
+
+    pub(crate) fn add(&mut self, stage: Stage, time: Duration) {
+        self.times[stage as usize] += time;
+    }
+
+    /// Books the time since `clock` on a stage and restarts the clock.
+    pub(crate) fn lap(&mut self, stage: Stage, clock: &mut Instant) {
+        let now = Instant::now();
+        self.add(stage, now - *clock);
+        *clock = now;
+    }
+}

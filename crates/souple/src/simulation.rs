@@ -1,0 +1,480 @@
+//! The running scene and its one-page step.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use glam::DVec3;
+
+use crate::contact::Contacts;
+use crate::control::{self, Command, Control, PinTarget};
+use crate::error::Error;
+use crate::health::{MAX_HALVINGS, Symptom, Warning, WarningKind, examine};
+use crate::measure::{self, Measures};
+use crate::mesh::tear::{TearLimits, TearScratch, tear};
+use crate::mesh::vertex_normals;
+use crate::model::Model;
+use crate::parallel::Parallel;
+use crate::profile::{Profile, Stage};
+use crate::recording::{LoggedCommand, Recording};
+use crate::snapshot;
+use crate::solver::{Problem, Solver, limits, make_solver};
+use crate::state::{BodyState, PinnedVertex, State};
+
+/// A scene that runs.
+#[derive(Debug)]
+pub struct Simulation {
+    model: Arc<Model>,
+    state: State,
+    /// The state after the last step: what bad input is replaced by.
+    last_good: State,
+    control: Control,
+    contacts: Contacts,
+    workspaces: Vec<Workspace>,
+    normals: Vec<Vec<DVec3>>,
+    parallel: Parallel,
+    profile: Profile,
+    warnings: Vec<Warning>,
+    pending: Vec<Command>,
+    recording: Option<Recording>,
+    fault: Option<Stage>,
+}
+
+/// Scratch memory of one body: the solver works on a copy, which is kept only if it is healthy.
+#[derive(Debug)]
+struct Workspace {
+    candidate: BodyState,
+    solver: Box<dyn Solver>,
+    inverse_masses: Vec<f64>,
+    x0: Vec<DVec3>,
+    tear: TearScratch,
+}
+
+impl Simulation {
+    /// A simulation of that model, at its start, on one thread.
+    pub fn new(model: Model) -> Simulation {
+        let model = Arc::new(model);
+        let state = State::new(&model);
+        let workspaces = model
+            .bodies
+            .iter()
+            .zip(&state.bodies)
+            .map(|(body, state)| Workspace {
+                candidate: state.clone(),
+                solver: make_solver(&model.groups[body.group]),
+                inverse_masses: Vec::new(),
+                x0: Vec::new(),
+                tear: TearScratch::default(),
+            })
+            .collect();
+        let mut simulation = Simulation {
+            last_good: state.clone(),
+            control: Control::new(&model),
+            contacts: Contacts::new(model.bodies.len()),
+            workspaces,
+            normals: vec![Vec::new(); model.bodies.len()],
+            parallel: Parallel::default(),
+            profile: Profile::default(),
+            warnings: Vec::new(),
+            pending: Vec::new(),
+            recording: None,
+            fault: None,
+            state,
+            model,
+        };
+        simulation.update_mappings();
+        simulation
+    }
+
+    /// Uses that many threads; 0 for one per core. The result does not depend on it.
+    pub fn with_threads(mut self, threads: usize) -> Result<Simulation, Error> {
+        self.parallel = Parallel::new(threads)?;
+        Ok(self)
+    }
+
+    /// Advances the scene by one frame.
+    pub fn step(&mut self) {
+        let mut clock = Instant::now();
+        let commands = std::mem::take(&mut self.pending);
+        self.begin();
+        self.profile.lap(Stage::Begin, &mut clock);
+        self.apply_control(&commands);
+        self.profile.lap(Stage::ApplyControl, &mut clock);
+        self.broad_phase();
+        self.profile.lap(Stage::BroadPhase, &mut clock);
+        self.find_contacts();
+        self.profile.lap(Stage::FindContacts, &mut clock);
+        self.solve(); // limits, contact response and tearing inside its substeps
+        self.profile.lap(Stage::Solve, &mut clock);
+        self.check_health();
+        self.profile.lap(Stage::CheckHealth, &mut clock);
+        self.update_mappings();
+        self.profile.lap(Stage::UpdateMappings, &mut clock);
+        self.record(commands);
+        self.profile.lap(Stage::Record, &mut clock);
+        self.profile.steps += 1;
+    }
+
+    /// Rejects input that is not finite: puts back the last good state of the body.
+    fn begin(&mut self) {
+        if self.injects(Stage::Begin) {
+            self.state.bodies[0].x[0] = DVec3::NAN;
+        }
+        for (b, body) in self.state.bodies.iter_mut().enumerate() {
+            let sizes_fit = body.x.len() == body.topology.len() && body.v.len() == body.topology.len();
+            if !sizes_fit || body.x.iter().chain(&body.v).any(|p| !p.is_finite()) {
+                body.copy_from(&self.last_good.bodies[b]);
+                self.warnings.push(Warning {
+                    step: self.state.step,
+                    body: self.model.bodies[b].name.clone(),
+                    stage: Stage::Begin,
+                    kind: WarningKind::BadInput,
+                    remedy: "Write finite positions and velocities into the state, one per particle.".into(),
+                });
+            }
+        }
+    }
+
+    /// Evaluates pins, colliders, wind and hands for this step.
+    fn apply_control(&mut self, commands: &[Command]) {
+        self.control.evaluate(&self.model, &mut self.state, commands, self.model.frame_dt());
+        if self.injects(Stage::ApplyControl) {
+            self.control.wind.velocity[0] = f64::NAN;
+            self.control.pins[0].iter_mut().for_each(|p| p.end = DVec3::NAN);
+        }
+        for b in 0..self.state.bodies.len() {
+            if !self.control.is_finite(b) {
+                self.control.hold_still(b, &self.model, &self.state);
+                self.warnings.push(Warning {
+                    step: self.state.step,
+                    body: self.model.bodies[b].name.clone(),
+                    stage: Stage::ApplyControl,
+                    kind: WarningKind::BadControl,
+                    remedy: "Check the key frames and velocities of its pins, of the colliders and of the wind.".into(),
+                });
+            }
+        }
+    }
+
+    /// Finds the colliders that each body may meet.
+    fn broad_phase(&mut self) {
+        for (b, body) in self.state.bodies.iter().enumerate() {
+            self.contacts.estimate_reach(b, body, self.model.gravity, self.model.frame_dt());
+        }
+        if self.injects(Stage::BroadPhase) {
+            self.contacts.reach[0] = (DVec3::NAN, DVec3::NAN);
+        }
+        for b in 0..self.state.bodies.len() {
+            self.contacts.broad_phase(b, &self.model, &self.control);
+        }
+    }
+
+    /// Forgets the contacts of the last step; those of this one are found in its substeps, where particles move.
+    fn find_contacts(&mut self) {
+        self.contacts.points.iter_mut().for_each(Vec::clear);
+        if self.injects(Stage::FindContacts) {
+            self.contacts.pairs.iter_mut().for_each(Vec::clear);
+            self.contacts.reach[0] = (DVec3::NAN, DVec3::NAN);
+        }
+    }
+
+    /// Advances every body of every group by its solver, on a copy.
+    fn solve(&mut self) {
+        for group in 0..self.model.groups.len() {
+            for b in 0..self.model.bodies.len() {
+                if self.model.bodies[b].group == group && !self.state.bodies[b].frozen {
+                    self.advance_body(b, 0);
+                }
+            }
+        }
+        if self.injects(Stage::Solve) {
+            self.workspaces[0].candidate.x[0] = DVec3::NAN;
+        }
+    }
+
+    /// Keeps healthy candidates; retries others with smaller steps; freezes what diverges all the same.
+    fn check_health(&mut self) {
+        if self.injects(Stage::CheckHealth) {
+            self.workspaces[0].candidate.v[0] = DVec3::NAN;
+        }
+        for b in 0..self.model.bodies.len() {
+            if self.state.bodies[b].frozen {
+                continue;
+            }
+            let Some(symptom) = self.symptom(b) else {
+                self.state.bodies[b].copy_from(&self.workspaces[b].candidate);
+                continue;
+            };
+            let cured = (1..=MAX_HALVINGS).find(|&halvings| {
+                self.advance_body(b, halvings);
+                self.symptom(b).is_none()
+            });
+            let kind = match cured {
+                Some(halvings) => {
+                    self.state.bodies[b].copy_from(&self.workspaces[b].candidate);
+                    WarningKind::Retried { halvings, symptom }
+                }
+                None => {
+                    let body = &mut self.state.bodies[b];
+                    body.frozen = true;
+                    body.v.iter_mut().for_each(|v| *v = DVec3::ZERO);
+                    WarningKind::Frozen { symptom }
+                }
+            };
+            self.warn_of_divergence(b, kind);
+        }
+        self.state.time = self.control.t1;
+        self.state.step += 1;
+        self.last_good.copy_from(&self.state);
+    }
+
+    fn symptom(&self, b: usize) -> Option<Symptom> {
+        let candidate = &self.workspaces[b].candidate;
+        examine(&candidate.x, &candidate.v, &self.model.health)
+    }
+
+    fn warn_of_divergence(&mut self, b: usize, kind: WarningKind) {
+        let body = &self.model.bodies[b];
+        let group = &self.model.groups[body.group];
+        let dt = self.model.frame_dt() / f64::from(group.substeps);
+        let remedy = format!(
+            "Lower `dt` of group '{}' (now {dt:.3e} s) or the stiffness of '{}', or use solver `implicit_euler_cg`.",
+            group.name, body.name
+        );
+        let (step, stage) = (self.state.step, Stage::CheckHealth);
+        self.warnings.push(Warning { step, body: body.name.clone(), stage, kind, remedy });
+    }
+
+    /// Updates what is seen: smooth normals.
+    fn update_mappings(&mut self) {
+        let injects = self.injects(Stage::UpdateMappings);
+        for (body, normals) in self.state.bodies.iter().zip(&mut self.normals) {
+            vertex_normals(&body.x, &body.topology.triangles, normals);
+            if injects {
+                normals[0] = DVec3::NAN;
+            }
+            normals.iter_mut().filter(|n| !n.is_finite()).for_each(|n| *n = DVec3::Y);
+        }
+    }
+
+    /// Writes the control log and the hash of the state.
+    fn record(&mut self, mut commands: Vec<Command>) {
+        if self.recording.is_some() {
+            let mut hash = self.state.hash();
+            if self.injects(Stage::Record) {
+                hash ^= 1;
+            }
+            let step = self.state.step - 1;
+            if let Some(recording) = &mut self.recording {
+                recording.commands.extend(commands.drain(..).map(|command| LoggedCommand { step, command }));
+                recording.hashes.push(hash);
+            }
+        }
+        // The list itself goes back, so that a steady scene allocates nothing.
+        commands.clear();
+        commands.append(&mut self.pending);
+        self.pending = commands;
+    }
+
+    /// Advances one body from the state by one frame into its workspace, with 2^halvings times the usual substeps.
+    fn advance_body(&mut self, b: usize, halvings: u32) {
+        let Simulation { model, state, control, contacts, workspaces, parallel, profile, .. } = self;
+        let body = &model.bodies[b];
+        let group = &model.groups[body.group];
+        let work = &mut workspaces[b];
+        let substeps = group.substeps << halvings;
+        let h = model.frame_dt() / f64::from(substeps);
+        work.candidate.copy_from(&state.bodies[b]);
+        parallel.run(|| {
+            for substep in 0..substeps {
+                let share = |s: u32| f64::from(s) / f64::from(substeps);
+                let (s0, s1) = (share(substep), share(substep + 1));
+                let t = control.t0 + s0 * (control.t1 - control.t0);
+                work.begin_substep(&control.pins[b], s1, h);
+                let BodyState { x, v, topology, .. } = &mut work.candidate;
+                let problem = Problem {
+                    energies: &body.energies,
+                    topology,
+                    control,
+                    parallel,
+                    body: b as u32,
+                    inverse_masses: &work.inverse_masses,
+                };
+                work.solver.advance(&problem, x, v, t, h);
+                if let Some(limit) = &body.limits {
+                    limits::apply(limit, topology, &work.inverse_masses, h, x, v);
+                }
+                let mut clock = Instant::now();
+                if !contacts.within_reach(b, x) {
+                    contacts.widen_reach(b, &work.x0, x, model, control);
+                }
+                profile.lap(Stage::BroadPhase, &mut clock);
+                contacts.collide(b, model, control, (s0, s1), h, &work.inverse_masses, &work.x0, x, v);
+                profile.lap(Stage::FindContacts, &mut clock);
+                work.place_pins(&control.pins[b], s1);
+                if let Some(limits) = &body.tear {
+                    work.tear(limits);
+                }
+            }
+        });
+    }
+
+    // ---- what a caller reads and does ----
+
+    /// The compiled scene.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The state now.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The state, to be changed by hand; what is not finite is rejected when the next step begins.
+    pub fn state_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+
+    /// What was imposed in the last step.
+    pub fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Contacts of the last step.
+    pub fn contacts(&self) -> &Contacts {
+        &self.contacts
+    }
+
+    /// Smooth normals of a body, one per particle.
+    pub fn normals(&self, body: usize) -> &[DVec3] {
+        &self.normals[body]
+    }
+
+    /// Time spent in each stage.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Starts the profile anew.
+    pub fn reset_profile(&mut self) {
+        self.profile = Profile::default();
+    }
+
+    /// What went wrong so far.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Gives a command that takes effect in the next step; refused if it does not fit the scene.
+    pub fn command(&mut self, command: Command) -> Result<(), Error> {
+        control::check(&command, &self.model, &self.state)?;
+        self.pending.push(command);
+        Ok(())
+    }
+
+    /// Measures of the whole scene.
+    pub fn measures(&self) -> Measures {
+        measure::scene(&self.model, &self.state, &self.control)
+    }
+
+    /// Measures of one body.
+    pub fn body_measures(&self, body: usize) -> Measures {
+        measure::body(body, &self.model.bodies[body], &self.state.bodies[body], &self.control)
+    }
+
+    /// Hash of the state: the same for any number of threads.
+    pub fn state_hash(&self) -> u64 {
+        self.state.hash()
+    }
+
+    /// The state as bytes.
+    pub fn snapshot(&self) -> Vec<u8> {
+        snapshot::save(&self.model, &self.state)
+    }
+
+    /// Goes back (or on) to a saved state. Solvers start afresh, so that what follows depends on the snapshot alone.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.state = snapshot::restore(&self.model, bytes)?;
+        self.last_good = self.state.clone();
+        self.pending.clear();
+        for (body, work) in self.model.bodies.iter().zip(&mut self.workspaces) {
+            work.solver = make_solver(&self.model.groups[body.group]);
+        }
+        self.update_mappings();
+        Ok(())
+    }
+
+    /// Begins a recording; `scene` is kept with it so that it can be played again by itself.
+    pub fn start_recording(&mut self, scene: String) {
+        let snapshot = self.snapshot();
+        self.recording = Some(Recording { scene, snapshot, ..Recording::default() });
+    }
+
+    /// Ends the recording and hands it out.
+    pub fn finish_recording(&mut self) -> Option<Recording> {
+        self.recording.take()
+    }
+
+    /// Makes the next step write a NaN at the given stage: for tests of health.
+    #[doc(hidden)]
+    pub fn inject_nan(&mut self, stage: Stage) {
+        self.fault = Some(stage);
+    }
+
+    fn injects(&mut self, stage: Stage) -> bool {
+        let now = self.fault == Some(stage) && !self.state.bodies.is_empty();
+        if now {
+            self.fault = None;
+        }
+        now
+    }
+}
+
+impl Workspace {
+    /// Masses of free particles; supported ones get the velocity that takes them to their place at share `s1` of the step.
+    fn begin_substep(&mut self, pins: &[PinTarget], s1: f64, h: f64) {
+        let BodyState { x, v, topology, pinned, .. } = &mut self.candidate;
+        self.x0.clone_from(x);
+        self.inverse_masses.clear();
+        self.inverse_masses.extend(topology.masses.iter().map(|m| 1.0 / m));
+        for pin in pinned.iter() {
+            let i = pin.vertex as usize;
+            self.inverse_masses[i] = 0.0;
+            v[i] = match pins.binary_search_by_key(&pin.vertex, |p| p.vertex) {
+                Ok(at) => (pins[at].start.lerp(pins[at].end, s1) - x[i]) / h,
+                // The other lip of a tear through a support: held where it is.
+                Err(_) => DVec3::ZERO,
+            };
+        }
+    }
+
+    /// Puts supported particles exactly where they belong at share `s` of the step.
+    fn place_pins(&mut self, pins: &[PinTarget], s: f64) {
+        for pin in &self.candidate.pinned {
+            if let Ok(at) = pins.binary_search_by_key(&pin.vertex, |p| p.vertex) {
+                self.candidate.x[pin.vertex as usize] = pins[at].start.lerp(pins[at].end, s);
+            }
+        }
+    }
+
+    /// Splits the body where springs pass their limits, and keeps the list of supports true.
+    fn tear(&mut self, limits: &TearLimits) {
+        let BodyState { x, v, topology, pinned, .. } = &mut self.candidate;
+        let inverse_masses = &self.inverse_masses;
+        let held = |i: u32| inverse_masses[i as usize] == 0.0;
+        let before = x.len() as u32;
+        let Some(torn) = tear(topology, x, v, &held, limits, &mut self.tear) else { return };
+        for &added in &torn.held {
+            // Follow copies of copies back to a particle that was supported before.
+            let mut source = added;
+            while source >= before {
+                source = torn.copied_from[(source - before) as usize];
+            }
+            if let Some(&pin) = pinned.iter().find(|p| p.vertex == source) {
+                pinned.push(PinnedVertex { vertex: added, ..pin });
+            }
+        }
+        pinned.retain(|p| !torn.released.contains(&p.vertex));
+        pinned.sort_by_key(|p| p.vertex);
+    }
+}

@@ -1,0 +1,150 @@
+//! Snapshots: the whole state as portable, versioned bytes. Restored, a scene goes on with the same bits.
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+
+use crate::bytes::{Reader, Writer};
+use crate::error::Error;
+use crate::math::Pose;
+use crate::mesh::{Spring, SpringFamily, Topology};
+use crate::model::Model;
+use crate::state::{BodyState, Grab, PinnedVertex, State};
+
+const MAGIC: &[u8; 8] = b"SOUPSNAP";
+const VERSION: u32 = 1;
+
+/// The state as bytes.
+pub fn save(model: &Model, state: &State) -> Vec<u8> {
+    let mut w = Writer::new(MAGIC, VERSION);
+    w.u64(model.fingerprint);
+    w.f64(state.time);
+    w.u64(state.step);
+    w.list(&state.bodies, |w, body| {
+        w.list(&body.x, |w, x| w.vector(*x));
+        w.list(&body.v, |w, v| w.vector(*v));
+        w.list(&body.pinned, |w, p| {
+            w.u32(p.vertex);
+            w.u32(p.set);
+            w.vector(p.anchor);
+        });
+        w.list(&body.pin_offsets, |w, o| w.vector(*o));
+        w.u8(u8::from(body.frozen));
+        w.u8(u8::from(body.topology.version > 0));
+        if body.topology.version > 0 {
+            save_topology(w, &body.topology);
+        }
+    });
+    w.list(&state.collider_offsets, |w, pose| {
+        pose.rotation.to_array().into_iter().for_each(|c| w.f64(c));
+        w.vector(pose.translation);
+    });
+    w.u8(u8::from(state.wind_override.is_some()));
+    w.vector(state.wind_override.unwrap_or_default());
+    w.list(&state.grabs, |w, g| {
+        w.u32(g.body);
+        w.u32(g.vertex);
+        w.vector(g.target);
+        w.f64(g.stiffness);
+    });
+    w.finish()
+}
+
+
+fn save_topology(w: &mut Writer, t: &Topology) {
+    w.u64(t.version);
+    w.list(&t.rest_positions, |w, p| w.vector(*p));
+    w.list(&t.masses, |w, m| w.f64(*m));
+    w.list(&t.triangles, |w, t| t.iter().for_each(|v| w.u32(*v)));
+    w.list(&t.segments, |w, s| s.iter().for_each(|v| w.u32(*v)));
+    w.list(&t.parents, |w, p| w.u32(*p));
+    w.list(&t.springs, |w, s| {
+        w.u32(s.i);
+        w.u32(s.j);
+        w.f64(s.rest_length);
+        w.f64(s.stiffness);
+        w.f64(s.damping);
+        w.u8(s.family as u8);
+        w.u8(s.hops);
+    });
+}
+
+/// The state that the bytes hold, checked against the model.
+pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
+    let mut r = Reader::new("snapshot", MAGIC, VERSION, bytes)?;
+    if r.u64()? != model.fingerprint {
+        return r.fail("it belongs to another scene, or the scene has changed since");
+    }
+    let time = r.f64()?;
+    let step = r.u64()?;
+    let mut index = 0;
+    let bodies = r.list(1, |r| {
+        let Some(body) = model.bodies.get(index) else { return r.fail("it has too many bodies") };
+        index += 1;
+        let x = r.list(24, Reader::vector)?;
+        let v = r.list(24, Reader::vector)?;
+        let pinned = r.list(32, |r| Ok(PinnedVertex { vertex: r.u32()?, set: r.u32()?, anchor: r.vector()? }))?;
+        let pin_offsets = r.list(24, Reader::vector)?;
+        let frozen = r.u8()? != 0;
+        let topology = if r.u8()? != 0 { Arc::new(restore_topology(r)?) } else { Arc::clone(&body.topology) };
+        let n = topology.len();
+        let known_set = |p: &PinnedVertex| p.set == PinnedVertex::BY_HAND || (p.set as usize) < body.pins.len();
+        let sorted = pinned.windows(2).all(|w| w[0].vertex < w[1].vertex);
+        if x.len() != n || v.len() != n || pin_offsets.len() != body.pins.len() || !sorted {
+            return r.fail(format!("the numbers of body '{}' do not fit together", body.name));
+        }
+        if pinned.iter().any(|p| p.vertex as usize >= n || !known_set(p)) {
+            return r.fail(format!("a support of body '{}' is not there", body.name));
+        }
+        Ok(BodyState { x, v, topology, pinned, pin_offsets, frozen })
+    })?;
+    let collider_offsets = r.list(56, |r| {
+        let rotation = DQuat::from_xyzw(r.f64()?, r.f64()?, r.f64()?, r.f64()?);
+        Ok(Pose { rotation, translation: r.vector()? })
+    })?;
+    let has_wind = r.u8()? != 0;
+    let wind: DVec3 = r.vector()?;
+    let grabs = r.list(40, |r| {
+        Ok(Grab { body: r.u32()?, vertex: r.u32()?, target: r.vector()?, stiffness: r.f64()? })
+    })?;
+    if bodies.len() != model.bodies.len() || collider_offsets.len() != model.colliders.len() {
+        return r.fail("it has another number of bodies or colliders than the scene");
+    }
+    let held = |g: &Grab| bodies.get(g.body as usize).is_some_and(|b: &BodyState| (g.vertex as usize) < b.x.len());
+    if !grabs.iter().all(held) {
+        return r.fail("a grabbed particle is not there");
+    }
+    r.finish()?;
+    Ok(State { time, step, bodies, collider_offsets, wind_override: has_wind.then_some(wind), grabs })
+}
+
+fn restore_topology(r: &mut Reader) -> Result<Topology, Error> {
+    let version = r.u64()?;
+    let rest_positions = r.list(24, Reader::vector)?;
+    let masses = r.list(8, Reader::f64)?;
+    let triangles = r.list(12, |r| Ok([r.u32()?, r.u32()?, r.u32()?]))?;
+    let segments = r.list(8, |r| Ok([r.u32()?, r.u32()?]))?;
+    let parents = r.list(4, Reader::u32)?;
+    let springs = r.list(34, |r| {
+        let (i, j) = (r.u32()?, r.u32()?);
+        let (rest_length, stiffness, damping) = (r.f64()?, r.f64()?, r.f64()?);
+        let Some(&family) = SpringFamily::ALL.get(r.u8()? as usize) else { return r.fail("a spring has no known family") };
+        Ok(Spring { i, j, rest_length, stiffness, damping, family, hops: r.u8()? })
+    })?;
+    let n = masses.len();
+    let in_range = |v: &u32| (*v as usize) < n;
+    let fits = rest_positions.len() == n
+        && parents.len() == n
+        && triangles.iter().flatten().all(in_range)
+        && segments.iter().flatten().all(in_range)
+        && parents.iter().all(in_range)
+        && springs.iter().all(|s| in_range(&s.i) && in_range(&s.j) && s.i != s.j && s.rest_length > 0.0)
+        && masses.iter().all(|m| *m > 0.0);
+    if !fits || version == 0 {
+        return r.fail("its torn mesh does not fit together");
+    }
+    let mut topology =
+        Topology { rest_positions, masses, triangles, segments, springs, parents, version, ..Topology::default() };
+    topology.rebuild_derived();
+    Ok(topology)
+}

@@ -1,0 +1,144 @@
+//! Solvers: each advances the particles of a body by one substep.
+//!
+//! The law, checked by `tests/solver_law.rs`: amplification of a known oscillator, order of convergence, momentum. A
+//! solver is chosen per group of bodies in the scene; it keeps scratch memory, never state.
+
+mod cholesky;
+mod conjugate_gradient;
+mod explicit;
+mod filter;
+pub mod limits;
+pub mod stability;
+
+use std::fmt::Debug;
+
+use glam::DVec3;
+
+use crate::control::Control;
+use crate::energy::{Configuration, Energy};
+use crate::mesh::Topology;
+use crate::model::GroupModel;
+use crate::parallel::Parallel;
+use crate::scene::SolverKind;
+
+/// What is to be advanced: forces, masses, supports.
+#[derive(Clone, Copy)]
+pub struct Problem<'a> {
+    /// Forces.
+    pub energies: &'a [Box<dyn Energy>],
+    /// What joins the particles.
+    pub topology: &'a Topology,
+    /// What is imposed from outside.
+    pub control: &'a Control,
+    /// Threads.
+    pub parallel: &'a Parallel,
+    /// Index of the body.
+    pub body: u32,
+    /// 1/m, 1/kg; 0 for supported particles, whose velocity is given and kept.
+    pub inverse_masses: &'a [f64],
+}
+
+impl<'a> Problem<'a> {
+    /// All that a force may depend on.
+    pub fn configuration<'b>(&self, x: &'b [DVec3], v: &'b [DVec3], t: f64) -> Configuration<'b>
+    where
+        'a: 'b,
+    {
+        Configuration {
+            x,
+            v,
+            t,
+            body: self.body,
+            topology: self.topology,
+            control: self.control,
+            parallel: self.parallel,
+        }
+    }
+
+    /// Sum of all forces, N, into `f`.
+    pub fn forces(&self, x: &[DVec3], v: &[DVec3], t: f64, f: &mut Vec<DVec3>) {
+        f.clear();
+        f.resize(x.len(), DVec3::ZERO);
+        let q = self.configuration(x, v, t);
+        for energy in self.energies {
+            energy.add_force(&q, f);
+        }
+    }
+
+    /// Accelerations, m/s², into `a`; 0 for supported particles.
+    pub fn accelerations(&self, x: &[DVec3], v: &[DVec3], t: f64, a: &mut Vec<DVec3>) {
+        self.forces(x, v, t, a);
+        for (a, w) in a.iter_mut().zip(self.inverse_masses) {
+            *a *= *w;
+        }
+    }
+
+    /// Potential energy of all forces that have one, J.
+    pub fn potential_energy(&self, x: &[DVec3], v: &[DVec3], t: f64) -> f64 {
+        let q = self.configuration(x, v, t);
+        self.energies.iter().map(|e| e.value(&q)).sum()
+    }
+}
+
+/// What a solver is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Order of convergence.
+    pub order: u32,
+    /// Whether any step size is stable on a linear system.
+    pub unconditionally_stable: bool,
+    /// Whether it keeps the energy of an oscillator bounded without damping it.
+    pub symplectic: bool,
+}
+
+/// Advances the particles of a body.
+pub trait Solver: Debug + Send {
+    /// What it is good for.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Advances positions and velocities from `t` by `h`, s. Supported particles move at the velocity they have.
+    fn advance(&mut self, problem: &Problem, x: &mut [DVec3], v: &mut [DVec3], t: f64, h: f64);
+}
+
+/// The solver of a group, with empty scratch memory.
+pub fn make_solver(group: &GroupModel) -> Box<dyn Solver> {
+    match group.solver {
+        SolverKind::ExplicitEuler => Box::new(explicit::RungeKutta::new(&explicit::EULER)),
+        SolverKind::SymplecticEuler => Box::new(explicit::SymplecticEuler::default()),
+        SolverKind::ModifiedEuler => Box::new(explicit::RungeKutta::new(&explicit::HEUN)),
+        SolverKind::Midpoint => Box::new(explicit::RungeKutta::new(&explicit::MIDPOINT)),
+        SolverKind::Rk4 => Box::new(explicit::RungeKutta::new(&explicit::RK4)),
+        SolverKind::Verlet => Box::new(explicit::Verlet::default()),
+        SolverKind::ImplicitEulerCg => Box::new(conjugate_gradient::ImplicitEulerCg::new(group.cg)),
+        SolverKind::ImplicitEulerCholesky => Box::new(cholesky::ImplicitEulerCholesky::default()),
+        SolverKind::ImplicitFilter => Box::new(filter::ImplicitFilter::default()),
+    }
+}
+
+/// The name of a solver in scene files.
+pub fn solver_name(kind: SolverKind) -> &'static str {
+    match kind {
+        SolverKind::ExplicitEuler => "explicit_euler",
+        SolverKind::SymplecticEuler => "symplectic_euler",
+        SolverKind::ModifiedEuler => "modified_euler",
+        SolverKind::Midpoint => "midpoint",
+        SolverKind::Rk4 => "rk4",
+        SolverKind::Verlet => "verlet",
+        SolverKind::ImplicitEulerCg => "implicit_euler_cg",
+        SolverKind::ImplicitEulerCholesky => "implicit_euler_cholesky",
+        SolverKind::ImplicitFilter => "implicit_filter",
+    }
+}
+
+/// All solvers, in the order of the scene format.
+pub const ALL_SOLVERS: [SolverKind; 9] = [
+    SolverKind::ExplicitEuler,
+    SolverKind::SymplecticEuler,
+    SolverKind::ModifiedEuler,
+    SolverKind::Midpoint,
+    SolverKind::Rk4,
+    SolverKind::Verlet,
+    SolverKind::ImplicitEulerCg,
+    SolverKind::ImplicitEulerCholesky,
+    SolverKind::ImplicitFilter,
+];

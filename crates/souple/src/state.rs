@@ -1,0 +1,200 @@
+//! All that changes while a scene runs and that a snapshot saves.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+
+use crate::math::{Pose, mix};
+use crate::mesh::Topology;
+use crate::model::Model;
+
+/// State of a running scene. Scratch memory of solvers is not part of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// Simulated time, s.
+    pub time: f64,
+    /// Steps done.
+    pub step: u64,
+    /// One per body of the model.
+    pub bodies: Vec<BodyState>,
+    /// What commands have moved each collider by, on top of its script.
+    pub collider_offsets: Vec<Pose>,
+    /// Mean wind set by command instead of the scene's, m/s.
+    pub wind_override: Option<DVec3>,
+    /// Particles held by a hand, in the order they were grabbed.
+    pub grabs: Vec<Grab>,
+}
+
+/// State of one soft body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyState {
+    /// Positions, m.
+    pub x: Vec<DVec3>,
+    /// Velocities, m/s.
+    pub v: Vec<DVec3>,
+    /// What joins the particles now; the model's until the body tears.
+    pub topology: Arc<Topology>,
+    /// Supported particles, ascending by vertex.
+    pub pinned: Vec<PinnedVertex>,
+    /// What commands have moved each pin set by, m.
+    pub pin_offsets: Vec<DVec3>,
+    /// Whether it diverged for good and is no longer simulated.
+    pub frozen: bool,
+}
+
+/// A supported particle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PinnedVertex {
+    /// The particle.
+    pub vertex: u32,
+    /// Its pin set in the model; [`PinnedVertex::BY_HAND`] if it was anchored by command.
+    pub set: u32,
+    /// Where it was when the scene began or when it was anchored, m.
+    pub anchor: DVec3,
+}
+
+impl PinnedVertex {
+    /// The set of particles anchored by command.
+    pub const BY_HAND: u32 = u32::MAX;
+}
+
+/// A particle pulled by a spring towards a target (ESSI-29).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grab {
+    /// Body.
+    pub body: u32,
+    /// Particle.
+    pub vertex: u32,
+    /// Where it is pulled to, m.
+    pub target: DVec3,
+    /// Stiffness of the pull, N/m.
+    pub stiffness: f64,
+}
+
+impl State {
+    /// The state at the start of a scene.
+    pub fn new(model: &Model) -> State {
+        State {
+            time: 0.0,
+            step: 0,
+            bodies: model
+                .bodies
+                .iter()
+                .map(|body| {
+                    let mut pinned: Vec<PinnedVertex> = (0u32..)
+                        .zip(&body.pins)
+                        .flat_map(|(set, pin)| {
+                            pin.vertices.iter().map(move |&vertex| PinnedVertex {
+                                vertex,
+                                set,
+                                anchor: body.topology.rest_positions[vertex as usize],
+                            })
+                        })
+                        .collect();
+                    pinned.sort_by_key(|p| (p.vertex, p.set));
+                    pinned.dedup_by_key(|p| p.vertex);
+                    BodyState {
+                        x: body.topology.rest_positions.clone(),
+                        v: vec![body.velocity; body.topology.len()],
+                        topology: Arc::clone(&body.topology),
+                        pinned,
+                        pin_offsets: vec![DVec3::ZERO; body.pins.len()],
+                        frozen: false,
+                    }
+                })
+                .collect(),
+            collider_offsets: vec![Pose::IDENTITY; model.colliders.len()],
+            wind_override: None,
+            grabs: Vec::new(),
+        }
+    }
+
+    /// Copies another state of the same model into this one without new memory where the sizes agree.
+    pub fn copy_from(&mut self, other: &State) {
+        self.time = other.time;
+        self.step = other.step;
+        for (mine, theirs) in self.bodies.iter_mut().zip(&other.bodies) {
+            mine.copy_from(theirs);
+        }
+        self.collider_offsets.clone_from(&other.collider_offsets);
+        self.wind_override = other.wind_override;
+        self.grabs.clone_from(&other.grabs);
+    }
+
+    /// Hash of every bit that matters: equal states have equal hashes on every machine.
+    pub fn hash(&self) -> u64 {
+        let mut hash = Hasher::default();
+        hash.word(self.time.to_bits());
+        hash.word(self.step);
+        for body in &self.bodies {
+            hash.word(body.x.len() as u64);
+            hash.vectors(&body.x);
+            hash.vectors(&body.v);
+            hash.word(body.topology.version);
+            hash.word(body.pinned.len() as u64);
+            hash.word(u64::from(body.frozen));
+        }
+        hash.finish()
+    }
+}
+
+impl BodyState {
+    /// Copies another state of the same body into this one without new memory where the sizes agree.
+    pub fn copy_from(&mut self, other: &BodyState) {
+        self.x.clone_from(&other.x);
+        self.v.clone_from(&other.v);
+        if !Arc::ptr_eq(&self.topology, &other.topology) {
+            self.topology = Arc::clone(&other.topology);
+        }
+        self.pinned.clone_from(&other.pinned);
+        self.pin_offsets.clone_from(&other.pin_offsets);
+        self.frozen = other.frozen;
+    }
+}
+
+/// A 64-bit hash with the same result on every machine; not for adversaries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hasher(u64);
+
+impl Default for Hasher {
+    fn default() -> Self {
+        // Any odd constant: from 0, words of 0 would leave no trace.
+        Hasher(0x5350_4c45_0000_0001)
+    }
+}
+
+impl Hasher {
+    pub(crate) fn word(&mut self, word: u64) {
+        self.0 = mix(self.0.rotate_left(5) ^ word);
+    }
+
+    pub(crate) fn number(&mut self, value: f64) {
+        self.word(value.to_bits());
+    }
+
+    pub(crate) fn vectors(&mut self, vectors: &[DVec3]) {
+        // Four chains that are joined at the end: the mixing of one number does not wait for the one before.
+        let mut lanes = [self.0, self.0 ^ 1, self.0 ^ 2, self.0 ^ 3];
+        for quad in vectors.chunks(4) {
+            for (lane, v) in lanes.iter_mut().zip(quad) {
+                *lane = mix(lane.rotate_left(5) ^ v.x.to_bits());
+                *lane = mix(lane.rotate_left(5) ^ v.y.to_bits());
+                *lane = mix(lane.rotate_left(5) ^ v.z.to_bits());
+            }
+        }
+        for lane in lanes {
+            self.word(lane);
+        }
+    }
+
+    pub(crate) fn text(&mut self, text: &str) {
+        self.word(text.len() as u64);
+        for byte in text.bytes() {
+            self.word(u64::from(byte));
+        }
+    }
+
+    pub(crate) fn finish(self) -> u64 {
+        self.0
+    }
+}

@@ -1,0 +1,233 @@
+//! The law of energies: force = −gradient of the value, product = derivative of the force, internal forces sum to zero
+//! and turn with the body. One function checks any energy.
+
+use glam::{DMat3, DVec3};
+use souple::energy::{
+    Aerodynamics, Configuration, Dissipation, Energy, Grabs, Gravity, PairBlock, Part, Pulls, Springs, Viscous, panel_force,
+};
+use souple::math::{rotation, uniform};
+use souple::mesh::Topology;
+use souple::parallel::Parallel;
+use souple::scene::{Body, Grid, Scene, Shape, Wind};
+use souple::{Control, Grab, Model, ModelBuilder};
+
+/// A small cloth of all three spring families, damped.
+fn model() -> Model {
+    let body = Body {
+        name: "cloth".into(),
+        shape: Shape::Grid(Grid { vertices: [5, 4], size: [0.4, 0.3], ..Grid::default() }),
+        fabric: Some("denim".into()),
+        ..Body::default()
+    };
+    ModelBuilder::new(&Scene { bodies: vec![body], ..Scene::default() }).build().unwrap()
+}
+
+fn shaken(rest: &[DVec3], amount: f64, seed: u64) -> Vec<DVec3> {
+    let r = |i: usize, k: u64| 2.0 * uniform(seed, 3 * i as u64 + k) - 1.0;
+    rest.iter().enumerate().map(|(i, p)| *p + DVec3::new(r(i, 0), r(i, 1), r(i, 2)) * amount).collect()
+}
+
+struct Setup {
+    topology: Topology,
+    control: Control,
+    parallel: Parallel,
+    x: Vec<DVec3>,
+    v: Vec<DVec3>,
+}
+
+impl Setup {
+    /// `size` scales the rest shape: above 1 every spring is stretched, and the exact Hessian is positive.
+    fn new(size: f64) -> Setup {
+        let model = model();
+        let topology = (*model.bodies[0].topology).clone();
+        let mut control = Control::new(&model);
+        control.wind = Wind { velocity: [3.0, 0.5, -1.0], ..Wind::default() };
+        control.grabs = vec![Grab { body: 0, vertex: 7, target: DVec3::new(0.1, 0.3, 0.2), stiffness: 40.0 }];
+        let grown: Vec<DVec3> = topology.rest_positions.iter().map(|p| *p * size).collect();
+        let x = shaken(&grown, 0.01, 3);
+        let v = shaken(&vec![DVec3::ZERO; x.len()], 0.5, 5);
+        Setup { topology, control, parallel: Parallel::default(), x, v }
+    }
+
+    fn q<'a>(&'a self, x: &'a [DVec3], v: &'a [DVec3]) -> Configuration<'a> {
+        Configuration { x, v, t: 0.3, body: 0, topology: &self.topology, control: &self.control, parallel: &self.parallel }
+    }
+
+    fn force(&self, e: &dyn Energy, x: &[DVec3], v: &[DVec3]) -> Vec<DVec3> {
+        let mut f = vec![DVec3::ZERO; x.len()];
+        e.add_force(&self.q(x, v), &mut f);
+        f
+    }
+}
+
+fn dot(a: &[DVec3], b: &[DVec3]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum()
+}
+
+fn moved(x: &[DVec3], d: &[DVec3], s: f64) -> Vec<DVec3> {
+    x.iter().zip(d).map(|(x, d)| *x + *d * s).collect()
+}
+
+/// Force against central differences of the value: the error must fall like the square of the step.
+fn check_gradient(e: &dyn Energy, setup: &Setup) {
+    let still = vec![DVec3::ZERO; setup.x.len()];
+    let d = shaken(&still, 1.0, 11);
+    let exact = -dot(&setup.force(e, &setup.x, &still), &d);
+    let error = |s: f64| {
+        let up = e.value(&setup.q(&moved(&setup.x, &d, s), &still));
+        let down = e.value(&setup.q(&moved(&setup.x, &d, -s), &still));
+        ((up - down) / (2.0 * s) - exact).abs()
+    };
+    let scale = exact.abs().max(1e-3);
+    let (coarse, fine) = (error(1e-3), error(1e-4));
+    assert!(fine < 2e-2 * coarse + 1e-9 * scale, "{}: {coarse} {fine} of {scale}", e.name());
+}
+
+/// Product against central differences of the force.
+fn check_product(e: &dyn Energy, setup: &Setup, by_position: bool, by_velocity: bool) {
+    let n = setup.x.len();
+    let d = shaken(&vec![DVec3::ZERO; n], 1.0, 13);
+    let mut elements = Vec::new();
+    let still = vec![DVec3::ZERO; n];
+    for (hx, hv, on) in [(1.0, 0.0, by_position), (0.0, 1.0, by_velocity)] {
+        if !on {
+            continue;
+        }
+        // How damping turns with the body is left out of derivatives by position: take them at rest.
+        let v = if hx > 0.0 { &still } else { &setup.v };
+        e.linearise(&setup.q(&setup.x, v), hx, hv, &mut elements);
+        let mut product = vec![DVec3::ZERO; n];
+        e.add_product(&setup.q(&setup.x, v), &elements, Part::StiffnessAndDamping, &d, &mut product);
+        let difference = |s: f64| -> Vec<DVec3> {
+            let shift = |sign: f64| {
+                let (x, v) = (moved(&setup.x, &d, sign * s * hx), moved(v, &d, sign * s * hv));
+                setup.force(e, &x, &v)
+            };
+            // A = −∂f/∂x or −∂f/∂v.
+            shift(1.0).iter().zip(shift(-1.0)).map(|(a, b)| (*a - b) / (-2.0 * s)).collect()
+        };
+        let error = |s: f64| difference(s).iter().zip(&product).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max);
+        let scale = product.iter().map(|p| p.length()).fold(1e-6, f64::max);
+        let (coarse, fine) = (error(1e-4), error(1e-5));
+        assert!(fine < 2e-2 * coarse + 1e-8 * scale, "{}: {coarse} {fine} of {scale}", e.name());
+    }
+}
+
+/// Blocks must say the same as the product, and the matrix must be positive semi-definite.
+fn check_blocks(e: &dyn Energy, setup: &Setup) {
+    let n = setup.x.len();
+    let q = setup.q(&setup.x, &setup.v);
+    let mut elements = Vec::new();
+    e.linearise(&q, 0.7, 0.2, &mut elements);
+    let mut diagonal = vec![DMat3::ZERO; n];
+    let mut pairs: Vec<PairBlock> = Vec::new();
+    e.add_diagonal(&q, &elements, &mut diagonal);
+    e.add_pairs(&q, &elements, &mut pairs);
+    for seed in 0..20 {
+        let d = shaken(&vec![DVec3::ZERO; n], 1.0, 100 + seed);
+        let mut product = vec![DVec3::ZERO; n];
+        e.add_product(&q, &elements, Part::StiffnessAndDamping, &d, &mut product);
+        let mut blocks: Vec<DVec3> = diagonal.iter().zip(&d).map(|(m, d)| *m * *d).collect();
+        for p in &pairs {
+            blocks[p.i as usize] += p.block * d[p.j as usize];
+            blocks[p.j as usize] += p.block.transpose() * d[p.i as usize];
+        }
+        let scale = product.iter().map(|p| p.length()).fold(1e-9, f64::max);
+        for (a, b) in product.iter().zip(&blocks) {
+            assert!((*a - *b).length() < 1e-12 * scale, "{}", e.name());
+        }
+        assert!(dot(&d, &product) >= -1e-12 * scale, "{} is not positive semi-definite", e.name());
+    }
+}
+
+/// Internal forces: no net force, no net torque, and they turn with the body.
+fn check_internal(e: &dyn Energy, setup: &Setup) {
+    let f = setup.force(e, &setup.x, &setup.v);
+    let size: f64 = f.iter().map(|f| f.length()).sum();
+    assert!(f.iter().sum::<DVec3>().length() < 1e-13 * size, "{}: net force", e.name());
+    let torque: DVec3 = setup.x.iter().zip(&f).map(|(x, f)| x.cross(*f)).sum();
+    assert!(torque.length() < 1e-13 * size, "{}: net torque", e.name());
+    let turn = rotation(DVec3::new(20.0, -50.0, 110.0));
+    let turned = |p: &[DVec3], shift: DVec3| p.iter().map(|p| turn * *p + shift).collect::<Vec<_>>();
+    let g = setup.force(e, &turned(&setup.x, DVec3::new(1.0, 2.0, 3.0)), &turned(&setup.v, DVec3::ZERO));
+    for (f, g) in f.iter().zip(&g) {
+        assert!((turn * *f - *g).length() < 1e-12 * size, "{}: does not turn with the body", e.name());
+    }
+}
+
+#[test]
+fn springs_obey_the_law() {
+    // Grown by half, every spring is stretched and the exact derivative is used.
+    let stretched = Setup::new(1.5);
+    check_gradient(&Springs, &stretched);
+    check_product(&Springs, &stretched, true, true);
+    check_blocks(&Springs, &stretched);
+    check_internal(&Springs, &stretched);
+    // Shrunk, half of the exact Hessian is negative and left out: still positive semi-definite, forces still exact.
+    let squeezed = Setup::new(0.7);
+    check_gradient(&Springs, &squeezed);
+    check_blocks(&Springs, &squeezed);
+    check_internal(&Springs, &squeezed);
+}
+
+#[test]
+fn forces_on_single_particles_obey_the_law() {
+    let setup = Setup::new(1.0);
+    let pulls = Pulls { vertices: vec![1, 4], force: DVec3::new(0.0, 2.0, 1.0), from: 0.0, until: 1.0 };
+    check_gradient(&Gravity { acceleration: DVec3::new(0.1, -9.81, 0.3) }, &setup);
+    check_gradient(&pulls, &setup);
+    check_gradient(&Grabs, &setup);
+    check_product(&Grabs, &setup, true, true);
+    check_blocks(&Grabs, &setup);
+    check_product(&Dissipation { rate: 1.3 }, &setup, false, true);
+    check_blocks(&Dissipation { rate: 1.3 }, &setup);
+    check_product(&Viscous { coefficient: 0.4 }, &setup, false, true);
+    check_blocks(&Viscous { coefficient: 0.4 }, &setup);
+    // Lift and turning are left out of the derivative of the panel force: only its sign is promised.
+    check_blocks(&Aerodynamics { drag: 1.1, lift: 0.6 }, &setup);
+}
+
+#[test]
+fn threads_add_up_to_the_same_bits() {
+    let body = Body {
+        name: "cloth".into(),
+        shape: Shape::Grid(Grid { vertices: [60, 50], ..Grid::default() }),
+        fabric: Some("cotton".into()),
+        ..Body::default()
+    };
+    let model = ModelBuilder::new(&Scene { bodies: vec![body], ..Scene::default() }).build().unwrap();
+    let topology = (*model.bodies[0].topology).clone();
+    let (x, v) = (shaken(&topology.rest_positions, 0.01, 1), shaken(&topology.rest_positions, 0.5, 2));
+    let control = Control::new(&model);
+    let results: Vec<(Vec<DVec3>, Vec<DVec3>)> = [1, 2, 3, 8]
+        .iter()
+        .map(|&n| {
+            let parallel = Parallel::new(n).unwrap();
+            let q =
+                Configuration { x: &x, v: &v, t: 0.0, body: 0, topology: &topology, control: &control, parallel: &parallel };
+            let (mut f, mut p, mut elements) = (vec![DVec3::ONE; x.len()], vec![DVec3::ONE; x.len()], Vec::new());
+            parallel.run(|| {
+                Springs.add_force(&q, &mut f);
+                Springs.linearise(&q, 1e-4, 1e-2, &mut elements);
+                Springs.add_product(&q, &elements, Part::StiffnessAndDamping, &v, &mut p);
+            });
+            (f, p)
+        })
+        .collect();
+    assert!(results.windows(2).all(|w| w[0] == w[1]));
+}
+
+#[test]
+fn a_panel_feels_drag_along_the_flow_and_lift_across_it() {
+    // A unit square (two triangles) facing the flow: ½ ρ C_D A w².
+    let [a, b, c] = [DVec3::ZERO, DVec3::X, DVec3::Z];
+    let wind = DVec3::new(0.0, 7.0, 0.0);
+    let facing = panel_force(a, b, c, wind, 1.2, 1.5, 0.8);
+    assert!((facing - DVec3::Y * (0.5 * 1.2 * 1.5 * 0.5 * 49.0)).length() < 1e-12);
+    // The orientation of the triangle does not matter.
+    assert!((panel_force(a, c, b, wind, 1.2, 1.5, 0.8) - facing).length() < 1e-12);
+    // In the flow it feels nothing; tilted, lift is perpendicular to the flow and pushes to the lee side.
+    assert!(panel_force(a, b, c, DVec3::X * 5.0, 1.2, 1.5, 0.8).length() < 1e-12);
+    let tilted = panel_force(a, b, c, DVec3::new(5.0, 5.0, 0.0), 1.2, 0.0, 0.8);
+    assert!(tilted.dot(DVec3::new(5.0, 5.0, 0.0)).abs() < 1e-12 && tilted.y > 0.0);
+}
