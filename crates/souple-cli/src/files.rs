@@ -128,7 +128,7 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
     fs::remove_file(&temporary).map_err(|error| cannot_write(path, &error))
 }
 
-/// Makes a folder and those around it.
+/// Makes a folder and those around it, and checks that files can be written there.
 pub fn create_folder(path: &Path) -> Result<(), Failure> {
     fs::create_dir_all(path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists | ErrorKind::NotADirectory => Failure::file(
@@ -139,7 +139,16 @@ pub fn create_folder(path: &Path) -> Result<(), Failure> {
         _ => {
             Failure::file(path, format!("cannot make this folder: {error}"), "choose another folder with -o")
         }
-    })
+    })?;
+    let (temporary, _) =
+        create_temporary(&path.join("souple")).map_err(|error| cannot_write(path, &error))?;
+    fs::remove_file(&temporary).map_err(|error| cannot_write(path, &error))
+}
+
+/// Names of what is in a folder; none when it cannot be read.
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Failure> {

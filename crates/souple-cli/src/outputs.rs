@@ -63,12 +63,14 @@ pub struct Writer {
     pub written: Vec<PathBuf>,
     /// Files that were not, and why.
     pub failures: Vec<Failure>,
+    /// What else the person should know.
+    pub notes: Vec<String>,
 }
 
 impl Writer {
     /// Nothing written yet.
     pub fn new() -> Writer {
-        Writer { written: Vec::new(), failures: Vec::new() }
+        Writer { written: Vec::new(), failures: Vec::new(), notes: Vec::new() }
     }
 
     /// Writes one file of bytes that may have failed to come about.
@@ -155,11 +157,20 @@ impl Writer {
         if let Err(failure) = files::create_folder(folder) {
             return self.failures.push(failure);
         }
+        let mut names = BTreeSet::new();
         for (name, bytes) in series {
-            self.write(&folder.join(name), Ok(bytes));
+            self.write(&folder.join(&name), Ok(bytes));
             if self.failures.len() > failures {
                 return;
             }
+            names.insert(name);
+        }
+        let older = files::names_in(folder).into_iter().filter(|name| !names.contains(name)).count();
+        if older > 0 {
+            let folder = folder.display();
+            self.notes.push(format!(
+                "{folder} holds {older} more, not of this run: an earlier one may have been longer"
+            ));
         }
     }
 }

@@ -12,6 +12,18 @@ use crate::failure::Failure;
 
 /// Prints text and a line end on standard output.
 pub fn say(text: &str) -> Result<(), Failure> {
+    print(&printable(text))
+}
+
+/// Text without what could move the cursor, colour the terminal or reorder the line: names come from files of others.
+fn printable(text: &str) -> String {
+    let reorders =
+        |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let harmless = |c: char| matches!(c, '\n' | '\t') || !(c.is_control() || reorders(c));
+    text.chars().map(|c| if harmless(c) { c } else { '\u{fffd}' }).collect()
+}
+
+fn print(text: &str) -> Result<(), Failure> {
     let mut out = stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -25,13 +37,13 @@ pub fn say(text: &str) -> Result<(), Failure> {
 pub fn say_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Failure::input(format!("cannot write the answer as JSON: {error}"), ""))?;
-    say(&text)
+    print(&text)
 }
 
 /// Prints a line on standard error, for people.
 pub fn note(text: &str) {
     // Nobody is left to tell when standard error is closed.
-    let _ = writeln!(stderr().lock(), "{text}");
+    let _ = writeln!(stderr().lock(), "{}", printable(text));
 }
 
 /// Tells why a command could not do its work: people on standard error, programs on standard output.

@@ -118,7 +118,6 @@ impl<'a> Run<'a> {
             simulation.start_recording(scene_for_recording(&scene, &args.scene)?);
         }
         files::create_folder(&folder)?;
-        files::check_writable(&folder.join("souple"))?;
         let needs_frames = args.format.iter().any(|format| format.needs_frames());
         let recorder =
             needs_frames.then(|| FrameRecorder::new(&simulation, args.format.contains(&Format::Vtk)));
@@ -183,7 +182,7 @@ impl<'a> Run<'a> {
     }
 
     fn refused(&self, line: usize, error: &souple::Error) -> Failure {
-        let name = self.args.control.as_deref().map_or_else(String::new, |path| control_name(path));
+        let name = self.args.control.as_deref().map_or_else(String::new, control_name);
         let help = "correct the line; nothing was written";
         Failure::input(format!("{name}, line {line}: {error}"), help)
     }
@@ -237,6 +236,7 @@ impl<'a> Run<'a> {
         let seconds = self.step_time.as_secs_f64();
         let per_frame = |value: f64| if self.frames > 0 { value / self.frames as f64 } else { 0.0 };
         let warnings = simulation.warnings();
+        let notes: Vec<String> = self.notes.iter().chain(&writer.notes).cloned().collect();
         RunReport {
             scene: self.args.scene.display().to_string(),
             frames: self.frames,
@@ -248,14 +248,11 @@ impl<'a> Run<'a> {
             measures: simulation.measures().into(),
             bodies: bodies.collect(),
             profile: ProfileReport(*simulation.profile()),
-            warnings: warnings.iter().map(ToString::to_string).chain(self.notes.iter().cloned()).collect(),
+            warnings: warnings.iter().map(ToString::to_string).chain(notes.iter().cloned()).collect(),
             files: writer.written.iter().map(|path| path.display().to_string()).collect(),
             expect: self.expect,
             errors: writer.failures.iter().map(Failure::message).collect(),
-            summary: Summary {
-                measures: simulation.measures(),
-                worst_first: worst_first(warnings, &self.notes),
-            },
+            summary: Summary { measures: simulation.measures(), worst_first: worst_first(warnings, &notes) },
         }
     }
 }

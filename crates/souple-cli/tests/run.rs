@@ -290,3 +290,22 @@ fn a_file_that_fails_does_not_take_the_others_with_it() {
     assert_eq!(json["files"], serde_json::json!(["out/napkin/napkin.csv"]));
     assert!(json["errors"][0].as_str().unwrap().contains("napkin.glb"));
 }
+
+#[test]
+fn frames_of_an_earlier_longer_run_are_told_of() {
+    let scratch = Scratch::with_scene();
+    let run = ["run", "napkin.toml", "--format", "obj,vtk", "--frames"];
+    let longer = scratch.souple(&[&run[..], &["4"]].concat()).expect(0);
+    assert!(!longer.out.contains("warning"), "{}", longer.out);
+    let shorter = scratch.souple(&[&run[..], &["2"]].concat()).expect(0);
+    shorter.says("out/napkin/obj holds 2 more, not of this run").says("out/napkin/vtk holds 2 more");
+}
+
+#[test]
+fn names_cannot_write_to_the_terminal() {
+    let scratch = Scratch::new();
+    scratch.write("napkin.toml", SCENE.replace("Napkin", r"\u001b]0;owned\u0007\u202e"));
+    let ran = scratch.souple(&["run", "napkin.toml"]).expect(0);
+    ran.says("(\u{fffd}]0;owned\u{fffd}\u{fffd})");
+    assert!(!ran.out.contains('\u{1b}') && !ran.out.contains('\u{202e}'));
+}

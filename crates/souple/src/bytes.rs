@@ -64,7 +64,12 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(what: &'static str, magic: &[u8; 8], version: u32, bytes: &'a [u8]) -> Result<Reader<'a>, Error> {
+    pub(crate) fn new(
+        what: &'static str,
+        magic: &[u8; 8],
+        version: u32,
+        bytes: &'a [u8],
+    ) -> Result<Reader<'a>, Error> {
         let fail = |problem: String| Err(Error::Bytes { what, problem });
         if bytes.get(..8) != Some(magic) {
             return fail(format!("it does not begin like a {what} of Souple"));

@@ -69,8 +69,13 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
         if model.gravity.length() > 1.0 && !(5e-3..=500.0).contains(&size) {
             say(
                 format!("{at}.placement.scale"),
-                format!("'{}' is {size:.3e} m in size under a gravity of {:.2} m/s²", body.name, model.gravity.length()),
-                "lengths are in metres: is the mesh in millimetres or centimetres? Set `placement.scale`".into(),
+                format!(
+                    "'{}' is {size:.3e} m in size under a gravity of {:.2} m/s²",
+                    body.name,
+                    model.gravity.length()
+                ),
+                "lengths are in metres: is the mesh in millimetres or centimetres? Set `placement.scale`"
+                    .into(),
             );
         }
         let lint = crate::mesh::TriMesh {
@@ -103,7 +108,9 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
         let edges = mesh_edges(&body.topology.triangles, &body.topology.segments);
         let longest_edge = edges
             .iter()
-            .map(|&(i, j)| body.topology.rest_positions[i as usize].distance(body.topology.rest_positions[j as usize]))
+            .map(|&(i, j)| {
+                body.topology.rest_positions[i as usize].distance(body.topology.rest_positions[j as usize])
+            })
             .fold(0.0, f64::max);
         for (p, pin) in written.pins.iter().enumerate() {
             if let Select::Near(point) = &pin.select {
@@ -127,7 +134,9 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
                 "select each vertex once".into(),
             );
         }
-        if written.air.is_none() && scene.wind.is_some_and(|w| w.velocity != [0.0; 3] || w.gusts.is_some() || w.sinus.is_some()) {
+        if written.air.is_none()
+            && scene.wind.is_some_and(|w| w.velocity != [0.0; 3] || w.gusts.is_some() || w.sinus.is_some())
+        {
             say(
                 format!("{at}.air"),
                 format!("there is wind, but '{}' does not feel it", body.name),
@@ -149,8 +158,14 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
                     let g = model.groups.iter().position(|g| g.name == *name).unwrap_or(0);
                     format!("group[{g}].dt")
                 }),
-                format!("{} needs dt < {:.1e} s for '{}', and takes {:.1e} s: it will diverge", f.solver, f.longest_dt, f.body, f.dt),
-                format!("set `dt = {:.1e}`, soften the springs, or use `implicit_euler_cg`", 0.9 * f.longest_dt),
+                format!(
+                    "{} needs dt < {:.1e} s for '{}', and takes {:.1e} s: it will diverge",
+                    f.solver, f.longest_dt, f.body, f.dt
+                ),
+                format!(
+                    "set `dt = {:.1e}`, soften the springs, or use `implicit_euler_cg`",
+                    0.9 * f.longest_dt
+                ),
             );
         }
     }

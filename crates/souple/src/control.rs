@@ -184,7 +184,8 @@ impl Control {
         match &self.wind.sinus {
             Some(s) => {
                 let swing = 0.5 * (1.0 + math::sin(std::f64::consts::TAU * s.frequency * t));
-                let response = 1.0 + s.spread * (2.0 * math::uniform(u64::from(s.seed), u64::from(particle)) - 1.0);
+                let response =
+                    1.0 + s.spread * (2.0 * math::uniform(u64::from(s.seed), u64::from(particle)) - 1.0);
                 DVec3::from(s.amplitude) * (swing * response)
             }
             None => DVec3::ZERO,
@@ -206,9 +207,12 @@ impl Control {
     /// scene's own wind.
     pub(crate) fn hold_still(&mut self, body: usize, model: &Model, state: &State) {
         for pin in self.pins[body].iter_mut().filter(|p| !(p.start.is_finite() && p.end.is_finite())) {
-            (pin.start, pin.end) = (state.bodies[body].x[pin.vertex as usize], state.bodies[body].x[pin.vertex as usize]);
+            (pin.start, pin.end) =
+                (state.bodies[body].x[pin.vertex as usize], state.bodies[body].x[pin.vertex as usize]);
         }
-        for (c, pair) in self.colliders.iter_mut().enumerate().filter(|(_, p)| !(p.0.is_finite() && p.1.is_finite())) {
+        for (c, pair) in
+            self.colliders.iter_mut().enumerate().filter(|(_, p)| !(p.0.is_finite() && p.1.is_finite()))
+        {
             *pair = (model.colliders[c].pose, model.colliders[c].pose);
         }
         if !DVec3::from(self.wind.velocity).is_finite() {
@@ -244,7 +248,10 @@ fn collider_pose(model: &Model, collider: usize, offset: &Pose, t: f64) -> Pose 
         }
         None => c.pose,
     };
-    Pose { rotation: offset.rotation * scripted.rotation, translation: scripted.translation + offset.translation }
+    Pose {
+        rotation: offset.rotation * scripted.rotation,
+        translation: scripted.translation + offset.translation,
+    }
 }
 
 /// Checks a command against the model and the state, so that applying it cannot fail.
@@ -285,13 +292,17 @@ pub(crate) fn check(command: &Command, model: &Model, state: &State) -> Result<(
             }
             Ok(())
         }
-        Command::Anchor { body: name, vertex: v } | Command::Free { body: name, vertex: v } => vertex(name, *v),
+        Command::Anchor { body: name, vertex: v } | Command::Free { body: name, vertex: v } => {
+            vertex(name, *v)
+        }
         Command::Release { body: name, vertex: v } => vertex(name, *v),
         Command::Grab { body: name, vertex: v, target, stiffness } => {
             vertex(name, *v)?;
             finite("the target", target)?;
             if !(stiffness.is_finite() && *stiffness >= 0.0) {
-                return refuse(format!("the stiffness of a grab must be finite and not negative: {stiffness}"));
+                return refuse(format!(
+                    "the stiffness of a grab must be finite and not negative: {stiffness}"
+                ));
             }
             Ok(())
         }
@@ -315,7 +326,8 @@ fn apply(command: &Command, model: &Model, state: &mut State) {
             for (c, offset) in model.colliders.iter().zip(&mut state.collider_offsets) {
                 if c.name == *collider {
                     offset.translation += DVec3::from(*by);
-                    offset.rotation = (math::rotation(DVec3::from(*rotate_deg)) * offset.rotation).normalize();
+                    offset.rotation =
+                        (math::rotation(DVec3::from(*rotate_deg)) * offset.rotation).normalize();
                 }
             }
         }
@@ -333,7 +345,8 @@ fn apply(command: &Command, model: &Model, state: &mut State) {
         }
         Command::Grab { body, vertex, target, stiffness } => {
             let Some(b) = model.body_index(body) else { return };
-            let grab = Grab { body: b as u32, vertex: *vertex, target: DVec3::from(*target), stiffness: *stiffness };
+            let grab =
+                Grab { body: b as u32, vertex: *vertex, target: DVec3::from(*target), stiffness: *stiffness };
             match state.grabs.iter_mut().find(|g| g.body == grab.body && g.vertex == grab.vertex) {
                 Some(held) => *held = grab,
                 None => state.grabs.push(grab),

@@ -88,7 +88,9 @@ impl std::fmt::Display for Warning {
             WarningKind::Retried { halvings, symptom } => {
                 write!(f, "it diverged ({symptom}); went on with a step {} times smaller", 1u32 << halvings)?;
             }
-            WarningKind::Frozen { symptom } => write!(f, "it diverged ({symptom}) at every step size; frozen")?,
+            WarningKind::Frozen { symptom } => {
+                write!(f, "it diverged ({symptom}) at every step size; frozen")?
+            }
         }
         write!(f, ". {}", self.remedy)
     }
@@ -98,7 +100,8 @@ impl std::fmt::Display for Warning {
 pub fn examine(x: &[DVec3], v: &[DVec3], limits: &Health) -> Option<Symptom> {
     // One pass that is cheap when all is well: NaN fails every comparison.
     let (far, fast) = (limits.max_extent * limits.max_extent, limits.max_speed * limits.max_speed);
-    let bad = x.iter().zip(v).position(|(x, v)| !(x.length_squared() <= far && v.length_squared() <= fast))?;
+    let bad =
+        x.iter().zip(v).position(|(x, v)| !(x.length_squared() <= far && v.length_squared() <= fast))?;
     let vertex = bad as u32;
     Some(if !x[bad].is_finite() || !v[bad].is_finite() {
         Symptom::NonFinite { vertex }

@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use crate::control::Control;
-use crate::energy::{Configuration, Energy};
+use crate::energy::Configuration;
 use crate::mesh::{Topology, triangle_area};
 use crate::model::{BodyModel, Model};
 use crate::parallel::Parallel;
@@ -129,7 +129,7 @@ pub fn body(index: usize, model: &BodyModel, state: &BodyState, control: &Contro
     };
     let value = |name: &str| -> f64 {
         let named = model.energies.iter().filter(|e| e.name() == name);
-        named.map(|e: &Box<dyn Energy>| e.value(&q)).sum()
+        named.map(|e| e.value(&q)).sum()
     };
     let mass: f64 = topology.masses.iter().sum();
     let mut strains: Vec<f64> = edge_strains(topology, &state.x).collect();

@@ -41,13 +41,20 @@ mod tests {
 
     fn path() -> Motion {
         let key = |t, x| Key { t, translate: [x, 0.0, 0.0], rotate_deg: [0.0; 3] };
-        Motion { keys: vec![key(1.0, 0.0), key(2.0, 1.0), key(4.0, 3.0)], interpolation: Interpolation::Linear, ..Motion::default() }
+        Motion {
+            keys: vec![key(1.0, 0.0), key(2.0, 1.0), key(4.0, 3.0)],
+            interpolation: Interpolation::Linear,
+            ..Motion::default()
+        }
     }
 
     #[test]
     fn keys_are_met_and_held_at_both_ends() {
         let x = |t| pose_at(&path(), DVec3::ZERO, t).translation.x;
-        assert_eq!([x(0.0), x(1.0), x(1.5), x(2.0), x(3.0), x(4.0), x(9.0)], [0.0, 0.0, 0.5, 1.0, 2.0, 3.0, 3.0]);
+        assert_eq!(
+            [x(0.0), x(1.0), x(1.5), x(2.0), x(3.0), x(4.0), x(9.0)],
+            [0.0, 0.0, 0.5, 1.0, 2.0, 3.0, 3.0]
+        );
     }
 
     #[test]

@@ -20,7 +20,8 @@ pub struct Parallel {
 impl Parallel {
     /// `threads` workers; 0 means one per core.
     pub fn new(threads: usize) -> Result<Parallel, Error> {
-        let threads = if threads == 0 { std::thread::available_parallelism().map_or(1, |n| n.get()) } else { threads };
+        let threads =
+            if threads == 0 { std::thread::available_parallelism().map_or(1, |n| n.get()) } else { threads };
         if threads == 1 {
             return Ok(Parallel { pool: None });
         }
@@ -60,6 +61,26 @@ impl Parallel {
         }
     }
 
+    /// Calls `f(start, block)` for consecutive blocks of `items` and adds up what it returns; `partial` is scratch.
+    pub fn blocks_sum<T: Send>(
+        &self,
+        items: &mut [T],
+        partial: &mut Vec<f64>,
+        f: impl Fn(usize, &mut [T]) -> f64 + Sync,
+    ) -> f64 {
+        partial.clear();
+        partial.resize(items.len().div_ceil(BLOCK), 0.0);
+        if self.is_parallel() && items.len() > BLOCK {
+            let chunks = items.par_chunks_mut(BLOCK).zip(partial.par_iter_mut()).enumerate();
+            chunks.for_each(|(b, (chunk, p))| *p = f(b * BLOCK, chunk));
+        } else {
+            for (b, (chunk, p)) in items.chunks_mut(BLOCK).zip(partial.iter_mut()).enumerate() {
+                *p = f(b * BLOCK, chunk);
+            }
+        }
+        partial.iter().sum()
+    }
+
     /// Sum of `term(i)` for i in 0..n, block by block; `partial` is scratch.
     pub fn sum(&self, n: usize, partial: &mut Vec<f64>, term: impl Fn(usize) -> f64 + Sync) -> f64 {
         partial.clear();
@@ -88,8 +109,10 @@ mod tests {
     #[test]
     fn sums_have_the_same_bits_for_any_number_of_threads() {
         let a: Vec<DVec3> = (0..10_000).map(|i| DVec3::splat(1.0 / (1.0 + f64::from(i)))).collect();
-        let sums: Vec<u64> =
-            [1, 2, 3, 8].iter().map(|&n| Parallel::new(n).unwrap().dot(&a, &a, &mut Vec::new()).to_bits()).collect();
+        let sums: Vec<u64> = [1, 2, 3, 8]
+            .iter()
+            .map(|&n| Parallel::new(n).unwrap().dot(&a, &a, &mut Vec::new()).to_bits())
+            .collect();
         assert!(sums.windows(2).all(|w| w[0] == w[1]), "{sums:?}");
     }
 }

@@ -55,6 +55,8 @@ impl Stage {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Profile {
     times: [Duration; Stage::ALL.len()],
+    /// Time already booked on other stages since the last lap: a stage inside a stage is counted once.
+    nested: Duration,
     /// Steps measured.
     pub steps: u64,
 }
@@ -70,14 +72,19 @@ impl Profile {
         self.times.iter().sum()
     }
 
-    pub(crate) fn add(&mut self, stage: Stage, time: Duration) {
-        self.times[stage as usize] += time;
-    }
-
-    /// Books the time since `clock` on a stage and restarts the clock.
+    /// Books the time since `clock` on a stage, less what was booked inside it, and restarts the clock.
     pub(crate) fn lap(&mut self, stage: Stage, clock: &mut Instant) {
         let now = Instant::now();
-        self.add(stage, now - *clock);
+        self.times[stage as usize] += (now - *clock).saturating_sub(self.nested);
+        self.nested = Duration::ZERO;
+        *clock = now;
+    }
+
+    /// Books the time since `clock` on a stage that runs inside another, and restarts the clock.
+    pub(crate) fn lap_inside(&mut self, stage: Stage, clock: &mut Instant) {
+        let now = Instant::now();
+        self.times[stage as usize] += now - *clock;
+        self.nested += now - *clock;
         *clock = now;
     }
 }

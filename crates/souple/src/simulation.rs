@@ -103,7 +103,7 @@ impl Simulation {
         self.profile.lap(Stage::BroadPhase, &mut clock);
         self.find_contacts();
         self.profile.lap(Stage::FindContacts, &mut clock);
-        self.solve(); // limits, contact response and tearing inside its substeps
+        self.solve(); // limits, contact response and tearing inside its substeps; contact books its own time
         self.profile.lap(Stage::Solve, &mut clock);
         self.check_health();
         self.profile.lap(Stage::CheckHealth, &mut clock);
@@ -149,7 +149,9 @@ impl Simulation {
                     body: self.model.bodies[b].name.clone(),
                     stage: Stage::ApplyControl,
                     kind: WarningKind::BadControl,
-                    remedy: "Check the key frames and velocities of its pins, of the colliders and of the wind.".into(),
+                    remedy:
+                        "Check the key frames and velocities of its pins, of the colliders and of the wind."
+                            .into(),
                 });
             }
         }
@@ -307,9 +309,9 @@ impl Simulation {
                 if !contacts.within_reach(b, x) {
                     contacts.widen_reach(b, &work.x0, x, model, control);
                 }
-                profile.lap(Stage::BroadPhase, &mut clock);
+                profile.lap_inside(Stage::BroadPhase, &mut clock);
                 contacts.collide(b, model, control, (s0, s1), h, &work.inverse_masses, &work.x0, x, v);
-                profile.lap(Stage::FindContacts, &mut clock);
+                profile.lap_inside(Stage::FindContacts, &mut clock);
                 work.place_pins(&control.pins[b], s1);
                 if let Some(limits) = &body.tear {
                     work.tear(limits);

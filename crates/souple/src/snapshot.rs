@@ -50,7 +50,6 @@ pub fn save(model: &Model, state: &State) -> Vec<u8> {
     w.finish()
 }
 
-
 fn save_topology(w: &mut Writer, t: &Topology) {
     w.u64(t.version);
     w.list(&t.rest_positions, |w, p| w.vector(*p));
@@ -83,12 +82,14 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
         index += 1;
         let x = r.list(24, Reader::vector)?;
         let v = r.list(24, Reader::vector)?;
-        let pinned = r.list(32, |r| Ok(PinnedVertex { vertex: r.u32()?, set: r.u32()?, anchor: r.vector()? }))?;
+        let pinned =
+            r.list(32, |r| Ok(PinnedVertex { vertex: r.u32()?, set: r.u32()?, anchor: r.vector()? }))?;
         let pin_offsets = r.list(24, Reader::vector)?;
         let frozen = r.u8()? != 0;
         let topology = if r.u8()? != 0 { Arc::new(restore_topology(r)?) } else { Arc::clone(&body.topology) };
         let n = topology.len();
-        let known_set = |p: &PinnedVertex| p.set == PinnedVertex::BY_HAND || (p.set as usize) < body.pins.len();
+        let known_set =
+            |p: &PinnedVertex| p.set == PinnedVertex::BY_HAND || (p.set as usize) < body.pins.len();
         let sorted = pinned.windows(2).all(|w| w[0].vertex < w[1].vertex);
         if x.len() != n || v.len() != n || pin_offsets.len() != body.pins.len() || !sorted {
             return r.fail(format!("the numbers of body '{}' do not fit together", body.name));
@@ -110,7 +111,8 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
     if bodies.len() != model.bodies.len() || collider_offsets.len() != model.colliders.len() {
         return r.fail("it has another number of bodies or colliders than the scene");
     }
-    let held = |g: &Grab| bodies.get(g.body as usize).is_some_and(|b: &BodyState| (g.vertex as usize) < b.x.len());
+    let held =
+        |g: &Grab| bodies.get(g.body as usize).is_some_and(|b: &BodyState| (g.vertex as usize) < b.x.len());
     if !grabs.iter().all(held) {
         return r.fail("a grabbed particle is not there");
     }
@@ -128,7 +130,9 @@ fn restore_topology(r: &mut Reader) -> Result<Topology, Error> {
     let springs = r.list(34, |r| {
         let (i, j) = (r.u32()?, r.u32()?);
         let (rest_length, stiffness, damping) = (r.f64()?, r.f64()?, r.f64()?);
-        let Some(&family) = SpringFamily::ALL.get(r.u8()? as usize) else { return r.fail("a spring has no known family") };
+        let Some(&family) = SpringFamily::ALL.get(r.u8()? as usize) else {
+            return r.fail("a spring has no known family");
+        };
         Ok(Spring { i, j, rest_length, stiffness, damping, family, hops: r.u8()? })
     })?;
     let n = masses.len();
@@ -143,8 +147,16 @@ fn restore_topology(r: &mut Reader) -> Result<Topology, Error> {
     if !fits || version == 0 {
         return r.fail("its torn mesh does not fit together");
     }
-    let mut topology =
-        Topology { rest_positions, masses, triangles, segments, springs, parents, version, ..Topology::default() };
+    let mut topology = Topology {
+        rest_positions,
+        masses,
+        triangles,
+        segments,
+        springs,
+        parents,
+        version,
+        ..Topology::default()
+    };
     topology.rebuild_derived();
     Ok(topology)
 }

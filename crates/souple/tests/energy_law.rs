@@ -3,7 +3,8 @@
 
 use glam::{DMat3, DVec3};
 use souple::energy::{
-    Aerodynamics, Configuration, Dissipation, Energy, Grabs, Gravity, PairBlock, Part, Pulls, Springs, Viscous, panel_force,
+    Aerodynamics, Configuration, Dissipation, Energy, Grabs, Gravity, PairBlock, Part, Pulls, Springs,
+    Viscous, panel_force,
 };
 use souple::math::{rotation, uniform};
 use souple::mesh::Topology;
@@ -50,7 +51,15 @@ impl Setup {
     }
 
     fn q<'a>(&'a self, x: &'a [DVec3], v: &'a [DVec3]) -> Configuration<'a> {
-        Configuration { x, v, t: 0.3, body: 0, topology: &self.topology, control: &self.control, parallel: &self.parallel }
+        Configuration {
+            x,
+            v,
+            t: 0.3,
+            body: 0,
+            topology: &self.topology,
+            control: &self.control,
+            parallel: &self.parallel,
+        }
     }
 
     fn force(&self, e: &dyn Energy, x: &[DVec3], v: &[DVec3]) -> Vec<DVec3> {
@@ -106,7 +115,8 @@ fn check_product(e: &dyn Energy, setup: &Setup, by_position: bool, by_velocity: 
             // A = −∂f/∂x or −∂f/∂v.
             shift(1.0).iter().zip(shift(-1.0)).map(|(a, b)| (*a - b) / (-2.0 * s)).collect()
         };
-        let error = |s: f64| difference(s).iter().zip(&product).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max);
+        let error =
+            |s: f64| difference(s).iter().zip(&product).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max);
         let scale = product.iter().map(|p| p.length()).fold(1e-6, f64::max);
         let (coarse, fine) = (error(1e-4), error(1e-5));
         assert!(fine < 2e-2 * coarse + 1e-8 * scale, "{}: {coarse} {fine} of {scale}", e.name());
@@ -203,9 +213,17 @@ fn threads_add_up_to_the_same_bits() {
         .iter()
         .map(|&n| {
             let parallel = Parallel::new(n).unwrap();
-            let q =
-                Configuration { x: &x, v: &v, t: 0.0, body: 0, topology: &topology, control: &control, parallel: &parallel };
-            let (mut f, mut p, mut elements) = (vec![DVec3::ONE; x.len()], vec![DVec3::ONE; x.len()], Vec::new());
+            let q = Configuration {
+                x: &x,
+                v: &v,
+                t: 0.0,
+                body: 0,
+                topology: &topology,
+                control: &control,
+                parallel: &parallel,
+            };
+            let (mut f, mut p, mut elements) =
+                (vec![DVec3::ONE; x.len()], vec![DVec3::ONE; x.len()], Vec::new());
             parallel.run(|| {
                 Springs.add_force(&q, &mut f);
                 Springs.linearise(&q, 1e-4, 1e-2, &mut elements);

@@ -68,7 +68,13 @@ fn scene(solver: SolverKind, dt: Option<f64>) -> Scene {
         bodies: vec![held, cloth("free", 2.0)],
         colliders: vec![
             Collider { name: "ball".into(), shape: round, position: [0.0, 0.1, 0.6], ..Collider::default() },
-            Collider { name: "box".into(), shape: boxed, position: [0.0, 0.1, 2.5], motion: Some(spin), ..Collider::default() },
+            Collider {
+                name: "box".into(),
+                shape: boxed,
+                position: [0.0, 0.1, 2.5],
+                motion: Some(spin),
+                ..Collider::default()
+            },
         ],
         wind: Some(Wind { velocity: [1.0, 0.0, 0.5], gusts: Some(Gusts::default()), ..Wind::default() }),
         ..Scene::default()
@@ -81,7 +87,11 @@ fn simulation(scene: &Scene, threads: usize) -> Simulation {
 
 #[test]
 fn the_same_bits_for_any_number_of_threads() {
-    for (solver, dt) in [(SolverKind::ImplicitEulerCg, None), (SolverKind::SymplecticEuler, Some(1e-3)), (SolverKind::ImplicitEulerCholesky, None)] {
+    for (solver, dt) in [
+        (SolverKind::ImplicitEulerCg, None),
+        (SolverKind::SymplecticEuler, Some(1e-3)),
+        (SolverKind::ImplicitEulerCholesky, None),
+    ] {
         let scene = scene(solver, dt);
         let hashes: Vec<Vec<u64>> = [1, 2, 3, 8]
             .iter()
@@ -106,7 +116,8 @@ fn a_restored_snapshot_goes_on_with_the_same_bits() {
     // Tearing as well: the torn mesh is part of the snapshot.
     scene.bodies[0].tear = Some(Tear { length_ratio: Some(1.05), ..Tear::default() });
     let mut s = simulation(&scene, 1);
-    s.command(Command::Grab { body: "held".into(), vertex: 1290, target: [0.0, -3.0, 1.0], stiffness: 50.0 }).unwrap();
+    s.command(Command::Grab { body: "held".into(), vertex: 1290, target: [0.0, -3.0, 1.0], stiffness: 50.0 })
+        .unwrap();
     s.command(Command::SetWind { velocity: [3.0, 0.0, 0.0] }).unwrap();
     for _ in 0..30 {
         s.step();
@@ -206,13 +217,19 @@ fn a_step_that_is_a_little_too_long_is_retried_with_smaller_ones() {
     for _ in 0..60 {
         s.step();
     }
-    assert!(s.warnings().iter().any(|w| matches!(w.kind, WarningKind::Retried { .. })), "{:?}", s.warnings().first());
+    assert!(
+        s.warnings().iter().any(|w| matches!(w.kind, WarningKind::Retried { .. })),
+        "{:?}",
+        s.warnings().first()
+    );
     assert!(s.state().bodies[0].v.iter().all(|v| v.length() <= 100.0));
 }
 
 #[test]
 fn a_steady_scene_allocates_nothing_after_the_third_step() {
-    for (solver, dt) in [(SolverKind::ImplicitEulerCg, None), (SolverKind::Rk4, Some(1e-3)), (SolverKind::Verlet, Some(1e-3))] {
+    for (solver, dt) in
+        [(SolverKind::ImplicitEulerCg, None), (SolverKind::Rk4, Some(1e-3)), (SolverKind::Verlet, Some(1e-3))]
+    {
         let mut scene = scene(solver, dt);
         scene.bodies[0].limits = Some(Limits::default());
         scene.bodies[0].tear = Some(Tear { length_ratio: Some(50.0), ..Tear::default() });
@@ -235,7 +252,11 @@ fn commands_are_checked_at_the_door_and_do_what_they_say() {
         Command::MovePin { body: "held".into(), pin: "middle".into(), by: [0.0; 3] },
         Command::MovePin { body: "nobody".into(), pin: "left".into(), by: [0.0; 3] },
         Command::MovePin { body: "held".into(), pin: "left".into(), by: [f64::NAN, 0.0, 0.0] },
-        Command::MoveCollider { collider: "ball".into(), by: [0.0; 3], rotate_deg: [f64::INFINITY, 0.0, 0.0] },
+        Command::MoveCollider {
+            collider: "ball".into(),
+            by: [0.0; 3],
+            rotate_deg: [f64::INFINITY, 0.0, 0.0],
+        },
         Command::Grab { body: "free".into(), vertex: 99_999, target: [0.0; 3], stiffness: 1.0 },
         Command::Grab { body: "free".into(), vertex: 0, target: [0.0; 3], stiffness: -1.0 },
         Command::SetWind { velocity: [0.0, f64::NAN, 0.0] },
@@ -263,7 +284,12 @@ fn commands_are_checked_at_the_door_and_do_what_they_say() {
 fn collider_moved_by_command_pushes_the_cloth() {
     let mut s = simulation(&scene(SolverKind::ImplicitEulerCg, None), 1);
     for _ in 0..40 {
-        s.command(Command::MoveCollider { collider: "ball".into(), by: [0.0, 0.02, 0.0], rotate_deg: [0.0; 3] }).unwrap();
+        s.command(Command::MoveCollider {
+            collider: "ball".into(),
+            by: [0.0, 0.02, 0.0],
+            rotate_deg: [0.0; 3],
+        })
+        .unwrap();
         s.step();
     }
     let centre = DVec3::new(0.0, 0.1 + 40.0 * 0.02, 0.6);

@@ -1,11 +1,118 @@
-//! `souple bench`: times the benchmark workloads.
+//! `souple bench`: wall time of the step calls, with the quality of the result beside it.
+//!
+//! Workloads: `w1-32`, `w1-100`, `w1-200`, `w2` are the scenes of `scenes/bench`; `integrators-40` and `integrators-100`
+//! run one hanging cloth of 40×40 and 100×100 vertices with every integrator; `integrators` compares them on a small
+//! cloth by stable step, cost and energy drift, and draws it with `--plot`. A time says little without its neighbours:
+//! compare within one run, on one machine.
+
+mod integrators;
+mod plot;
+mod workloads;
 
 use std::process::ExitCode;
 
+use serde::Serialize;
+
 use crate::args::BenchArgs;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
+use crate::files;
+use crate::report::{say, say_json};
+
+/// Figures of one workload.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figures {
+    /// Name of the workload.
+    pub name: String,
+    /// Solver.
+    pub solver: &'static str,
+    /// Threads.
+    pub threads: usize,
+    /// Vertices.
+    pub vertices: usize,
+    /// Solver steps per frame.
+    pub substeps: u32,
+    /// Fastest of the repeats: mean ms per frame.
+    pub ms_min: f64,
+    /// Median of the repeats: mean ms per frame.
+    pub ms_median: f64,
+    /// Slowest single frame of all repeats, ms.
+    pub ms_worst: f64,
+    /// Time per vertex and solver step in the fastest repeat, ns.
+    pub ns_per_vertex_substep: f64,
+    /// Simulated time over wall time in the fastest repeat.
+    pub times_real_time: f64,
+    /// Mean |l/l0 − 1| of triangle edges in the last frame, percent.
+    pub stretch_mean_percent: f64,
+    /// Largest l/l0 − 1 in the last frame, percent.
+    pub stretch_max_percent: f64,
+    /// 99.9th percentile of l/l0 − 1 in the last frame, percent.
+    pub stretch_p999_percent: f64,
+    /// Lowest point in the last frame, m.
+    pub lowest_m: f64,
+    /// Share of each stage in the fastest repeat, ms per frame.
+    pub profile: serde_json::Value,
+    /// Whether a body froze: the figures are then worth nothing.
+    pub frozen: bool,
+}
 
 /// Runs the command.
-pub fn run(_args: &BenchArgs) -> Outcome {
+pub fn run(args: &BenchArgs) -> Outcome {
+    let known = workloads::NAMES;
+    for name in &args.names {
+        if !known.contains(&name.as_str()) {
+            return Err(Failure::input(
+                format!("there is no workload '{name}'"),
+                format!("known: {}", known.join(", ")),
+            ));
+        }
+    }
+    if let Some(path) = &args.plot {
+        files::check_writable(path)?;
+    }
+    let wanted = |name: &str| args.names.is_empty() || args.names.iter().any(|n| n == name);
+    let mut figures = Vec::new();
+    for name in known.iter().copied().filter(|&name| name != "integrators" && wanted(name)) {
+        for workload in workloads::of(name)? {
+            let result = workloads::time(&workload, args)?;
+            if !args.json {
+                say(&line(&result))?;
+            }
+            figures.push(result);
+        }
+    }
+    let comparison = if wanted("integrators") { integrators::compare()? } else { Vec::new() };
+    if !args.json {
+        for c in &comparison {
+            say(&c.line())?;
+        }
+    }
+    if let Some(path) = &args.plot {
+        if comparison.is_empty() {
+            return Err(Failure::Usage(
+                "--plot draws the comparison: run `souple bench integrators --plot FILE`".into(),
+            ));
+        }
+        files::write(path, plot::integrators(&comparison).as_bytes())?;
+    }
+    if args.json {
+        say_json(&serde_json::json!({ "workloads": figures, "integrators": comparison }))?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+fn line(f: &Figures) -> String {
+    format!(
+        "{:<40} {:>6} vertices {:>4} steps/frame  {:>9.3} ms/frame (worst {:>8.2})  {:>7.2} x real time  {:>6.0} ns/vertex/step  stretch {:.3} % mean {:.1} % max  lowest {:.3} m{}",
+        f.name,
+        f.vertices,
+        f.substeps,
+        f.ms_min,
+        f.ms_worst,
+        f.times_real_time,
+        f.ns_per_vertex_substep,
+        f.stretch_mean_percent,
+        f.stretch_max_percent,
+        f.lowest_m,
+        if f.frozen { "  FROZEN" } else { "" }
+    )
 }

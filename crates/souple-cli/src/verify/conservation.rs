@@ -98,14 +98,14 @@ fn tearing_cloth() -> Vec<Case> {
     });
     let body = &mut s.state_mut().bodies[0];
     for (x, v) in body.x.iter().zip(&mut body.v) {
-        *v = DVec3::X * if x.x < 0.29 { -6.0 } else { 6.0 } + DVec3::Z * x.x;
+        *v = DVec3::X * if x.x < 0.29 { -12.0 } else { 12.0 } + DVec3::Z * x.x;
     }
     let before = s.measures();
     for _ in 0..1000 {
         s.step();
     }
     let after = s.measures();
-    let size: f64 = 0.2 * 0.3 * 6.0;
+    let size: f64 = 0.2 * 0.3 * 12.0;
     let torn = f64::from(u8::from(s.state().bodies[0].topology.version > 0));
     vec![
         Case::new("momentum/tear/torn", "it does tear", 1.0, torn, 0.0),

@@ -26,8 +26,8 @@ fn patch(solver: SolverKind, angle: f64, friction: f64, velocity: [f64; 3], h: f
         },
         density: Some(0.3),
         springs: Springs {
-            stretch: Family { stiffness: Some(300.0), damping: Some(0.02), ..Family::default() },
-            shear: Family { stiffness: Some(100.0), ..Family::default() },
+            stretch: Family { stiffness: Some(100.0), damping: Some(0.01), ..Family::default() },
+            shear: Family { stiffness: Some(30.0), ..Family::default() },
             ..Springs::default()
         },
         skin,

@@ -21,16 +21,14 @@ const NORMAL_BYTES: usize = 12;
 const ATTRIBUTE_BYTES: usize = 2;
 
 pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TriMesh, ImportError> {
-    if is_whole_binary(bytes) || !looks_like_text(bytes) {
-        read_binary(bytes, limits)
-    } else {
-        read_text(bytes, limits)
-    }
+    if is_text(bytes, bytes.len() as u64) { read_text(bytes, limits) } else { read_binary(bytes, limits) }
 }
 
-fn is_whole_binary(bytes: &[u8]) -> bool {
-    let count = Cursor::new(bytes, HEADER_BYTES).u32();
-    count.is_some_and(|count| bytes.len() as u64 == binary_size(count))
+/// Whether a file of this size that starts so is text. The size is apart so that it can be tried without the bytes.
+fn is_text(start: &[u8], file_bytes: u64) -> bool {
+    let count = Cursor::new(start, HEADER_BYTES).u32();
+    let is_whole_binary = count.is_some_and(|count| file_bytes == binary_size(count));
+    !is_whole_binary && looks_like_text(start)
 }
 
 fn binary_size(count: u32) -> u64 {
@@ -174,5 +172,23 @@ impl Welder {
         self.mesh.positions.push(position);
         self.known.insert(key, new);
         Ok(new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn size_decides_before_the_first_word() {
+        // A header and a count without a zero byte look like text; only the size tells.
+        let count: u32 = 0x2020_2020;
+        let mut start = b"solid made by some program".to_vec();
+        start.resize(HEADER_BYTES, b' ');
+        start.extend(count.to_le_bytes());
+        assert!(looks_like_text(&start));
+        assert!(!is_text(&start, binary_size(count)));
+        assert!(is_text(&start, binary_size(count) - 1));
+        assert!(is_text(&start, binary_size(count) + 1));
     }
 }

@@ -13,6 +13,9 @@ use crate::mesh::bounds;
 use crate::model::{BodyModel, Model};
 use crate::state::BodyState;
 
+/// How often all pairs of a body are visited per substep.
+const MAX_PASSES: usize = 3;
+
 /// A particle that touches a collider.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactPoint {
@@ -63,13 +66,9 @@ impl Contacts {
         let skin = model.bodies[b].skin;
         self.pairs[b].clear();
         for (c, (collider, (pose0, pose1))) in model.colliders.iter().zip(&control.colliders).enumerate() {
-            let (l0, h0) = collider.shape.bounds(pose0, skin);
-            let (l1, h1) = collider.shape.bounds(pose1, skin);
-            let (cl, ch) = (l0.min(l1), h0.max(h1));
-            let apart = cl.cmpgt(high).any() || ch.cmplt(low).any();
-            // A collider that turns sweeps more than the two boxes; its path between is bounded by its own size.
-            let turns = pose0.rotation != pose1.rotation;
-            if turns || !apart {
+            let (collider_low, collider_high) = collider.shape.swept_bounds(pose0, pose1, skin);
+            let apart = collider_low.cmpgt(high).any() || collider_high.cmplt(low).any();
+            if !apart {
                 self.pairs[b].push(c as u32);
             }
         }
@@ -82,7 +81,14 @@ impl Contacts {
     }
 
     /// Makes the broad phase anew for where the body is and was.
-    pub(crate) fn widen_reach(&mut self, b: usize, x0: &[DVec3], x1: &[DVec3], model: &Model, control: &Control) {
+    pub(crate) fn widen_reach(
+        &mut self,
+        b: usize,
+        x0: &[DVec3],
+        x1: &[DVec3],
+        model: &Model,
+        control: &Control,
+    ) {
         let ((l0, h0), (l1, h1)) = (bounds(x0), bounds(x1));
         let (low, high) = self.reach[b];
         let room = (h1.max(h0) - l1.min(l0)) * 0.5;
@@ -104,19 +110,45 @@ impl Contacts {
         x: &mut [DVec3],
         v: &mut [DVec3],
     ) {
-        let body: &BodyModel = &model.bodies[b];
         self.points[b].clear();
         // A particle that fell for a step or two is at rest, not bouncing.
         let rest_speed = 2.0 * model.gravity.length() * h;
+        // In a corner one collider may push a particle into the other: look again, a few times at most.
+        let passes = if self.pairs[b].len() > 1 { MAX_PASSES } else { 1 };
+        for pass in 0..passes {
+            let before = self.points[b].len();
+            self.one_pass(b, model, control, (s0, s1), h, rest_speed, inverse_masses, x0, x, v);
+            let pushed = self.points[b][before..].iter().any(|p| p.depth > 0.0);
+            if pass > 0 {
+                // Later passes meet the same contacts again; what counts is where they were first found.
+                self.points[b].truncate(before);
+            }
+            if !pushed {
+                break;
+            }
+        }
+    }
+
+    /// Responds once to each contact of each pair.
+    fn one_pass(
+        &mut self,
+        b: usize,
+        model: &Model,
+        control: &Control,
+        (s0, s1): (f64, f64),
+        h: f64,
+        rest_speed: f64,
+        inverse_masses: &[f64],
+        x0: &[DVec3],
+        x: &mut [DVec3],
+        v: &mut [DVec3],
+    ) {
+        let body: &BodyModel = &model.bodies[b];
         for &c in &self.pairs[b] {
             let collider = &model.colliders[c as usize];
             let (start, end) = &control.colliders[c as usize];
             let (pose0, pose1) = (start.lerp(end, s0), start.lerp(end, s1));
-            let swept = |m: f64| {
-                let ((l0, h0), (l1, h1)) = (collider.shape.bounds(&pose0, m), collider.shape.bounds(&pose1, m));
-                (l0.min(l1), h0.max(h1))
-            };
-            let (low, high) = swept(body.skin);
+            let (low, high) = collider.shape.swept_bounds(&pose0, &pose1, body.skin);
             for i in 0..x.len() {
                 // Bounding-box rejection; NaN is not rejected.
                 let (near, far) = (x0[i].min(x[i]), x0[i].max(x[i]));

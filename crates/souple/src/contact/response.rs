@@ -528,6 +528,15 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_particle_that_starts_inside_may_leave_by_itself() {
+        let (end, speed) = (DVec3::new(0.5, 1.0, 0.0), DVec3::new(5.0, 11.0, 0.0));
+        let (mut x, mut v) = (end, speed);
+        let pose = Pose::IDENTITY;
+        resolve(&FLOOR, &pose, &pose, 0.1, MARGIN, &rubbing(1.0), 0.0, DVec3::NEG_Y * 0.1, &mut x, &mut v);
+        assert!((x - end).length() < 1e-15 && v == speed);
+    }
+
     /// One contact of a random particle and a random moving collider.
     #[derive(Clone, Debug)]
     struct Case {

@@ -82,7 +82,15 @@ pub trait Energy: Debug + Send + Sync {
     }
 
     /// Adds A d to `out`.
-    fn add_product(&self, _q: &Configuration, _elements: &[f64], _part: Part, _d: &[DVec3], _out: &mut [DVec3]) {}
+    fn add_product(
+        &self,
+        _q: &Configuration,
+        _elements: &[f64],
+        _part: Part,
+        _d: &[DVec3],
+        _out: &mut [DVec3],
+    ) {
+    }
 
     /// Adds the diagonal blocks of A.
     fn add_diagonal(&self, _q: &Configuration, _elements: &[f64], _diagonal: &mut [DMat3]) {}

@@ -14,8 +14,9 @@ use crate::mesh::Spring;
 /// Springs closer than this have no direction, m.
 const SHORTEST: f64 = 1e-12;
 
-/// Numbers per spring in a linearisation: direction, axial stiffness and damping, transverse stiffness.
-const STRIDE: usize = 6;
+/// Numbers per spring in a linearisation: direction, transverse part, and how much more the axial part is. After those
+/// of all springs follows the axial damping of each, which few products need to tell apart.
+const STRIDE: usize = 5;
 
 /// ½ k (L − l0)², J.
 pub fn spring_energy(xi: DVec3, xj: DVec3, spring: &Spring) -> f64 {
@@ -52,13 +53,11 @@ pub fn spring_tangent(xi: DVec3, xj: DVec3, spring: &Spring) -> (DVec3, f64, f64
 #[derive(Clone, Copy, Debug)]
 pub struct Springs;
 
-/// The product of one spring's tangent with a difference of displacements.
+/// The product of one spring's tangent with a difference of displacements: b d + (a − b) w (w·d).
 #[inline(always)]
-fn product(e: &[f64], with_damping: bool, d: DVec3) -> DVec3 {
+fn product(e: &[f64; STRIDE], less_damping: f64, d: DVec3) -> DVec3 {
     let w = DVec3::new(e[0], e[1], e[2]);
-    let axial = if with_damping { e[3] + e[4] } else { e[3] };
-    let transverse = e[5];
-    d * transverse + w * ((axial - transverse) * w.dot(d))
+    d * e[3] + w * ((e[4] - less_damping) * w.dot(d))
 }
 
 /// Adds `per_spring(s, i, j)` to end i of each spring and subtracts it from end j.
@@ -66,13 +65,18 @@ fn product(e: &[f64], with_damping: bool, d: DVec3) -> DVec3 {
 /// With one thread, a scatter over springs; with more, each particle gathers from its springs. Both add the same terms
 /// in the same order (springs ascending), so the bits agree.
 #[inline(always)]
-fn accumulate(q: &Configuration, out: &mut [DVec3], per_spring: impl Fn(usize, &Spring) -> DVec3 + Sync) {
-    let springs = &q.topology.springs[..];
+fn accumulate(
+    q: &Configuration,
+    out: &mut [DVec3],
+    per_spring: impl Fn(usize, usize, usize) -> DVec3 + Sync,
+) {
+    let ends = &q.topology.spring_ends[..];
     if !q.parallel.is_parallel() {
-        for (s, spring) in springs.iter().enumerate() {
-            let term = per_spring(s, spring);
-            out[spring.i as usize] += term;
-            out[spring.j as usize] -= term;
+        for (s, &[i, j]) in ends.iter().enumerate() {
+            let (i, j) = (i as usize, j as usize);
+            let term = per_spring(s, i, j);
+            out[i] += term;
+            out[j] -= term;
         }
         return;
     }
@@ -81,9 +85,9 @@ fn accumulate(q: &Configuration, out: &mut [DVec3], per_spring: impl Fn(usize, &
             let particle = start + k;
             let mut sum = *out;
             for &s in q.topology.particle_springs.row(particle) {
-                let spring = &springs[s as usize];
-                let term = per_spring(s as usize, spring);
-                if spring.i as usize == particle {
+                let [i, j] = ends[s as usize].map(|v| v as usize);
+                let term = per_spring(s as usize, i, j);
+                if i == particle {
                     sum += term;
                 } else {
                     sum -= term;
@@ -104,43 +108,46 @@ impl Energy for Springs {
     }
 
     fn add_force(&self, q: &Configuration, f: &mut [DVec3]) {
-        accumulate(q, f, |_, s| {
-            let (i, j) = (s.i as usize, s.j as usize);
-            spring_force(q.x[i], q.x[j], q.v[i], q.v[j], s)
-        });
+        let springs = &q.topology.springs;
+        accumulate(q, f, |s, i, j| spring_force(q.x[i], q.x[j], q.v[i], q.v[j], &springs[s]));
     }
 
     fn linearise(&self, q: &Configuration, hx: f64, hv: f64, elements: &mut Vec<f64>) {
-        elements.resize(q.topology.springs.len() * STRIDE, 0.0);
-        for (s, e) in q.topology.springs.iter().zip(elements.chunks_exact_mut(STRIDE)) {
+        let springs = &q.topology.springs;
+        elements.resize(springs.len() * (STRIDE + 1), 0.0);
+        let (blocks, dampings) = elements.split_at_mut(springs.len() * STRIDE);
+        for ((s, e), c) in springs.iter().zip(blocks.chunks_exact_mut(STRIDE)).zip(dampings) {
             let (w, axial, damping, transverse) = spring_tangent(q.x[s.i as usize], q.x[s.j as usize], s);
-            e.copy_from_slice(&[w.x, w.y, w.z, hx * axial, hv * damping, hx * transverse]);
+            *c = hv * damping;
+            e.copy_from_slice(&[w.x, w.y, w.z, hx * transverse, hx * (axial - transverse) + *c]);
         }
     }
 
     fn add_product(&self, q: &Configuration, elements: &[f64], part: Part, d: &[DVec3], out: &mut [DVec3]) {
-        let with_damping = part == Part::StiffnessAndDamping;
-        accumulate(q, out, |s, spring| {
-            product(&elements[s * STRIDE..(s + 1) * STRIDE], with_damping, d[spring.i as usize] - d[spring.j as usize])
-        });
+        let (blocks, dampings) = elements.split_at(q.topology.springs.len() * STRIDE);
+        let (blocks, _) = blocks.as_chunks::<STRIDE>();
+        match part {
+            Part::StiffnessAndDamping => accumulate(q, out, |s, i, j| product(&blocks[s], 0.0, d[i] - d[j])),
+            Part::Stiffness => accumulate(q, out, |s, i, j| product(&blocks[s], dampings[s], d[i] - d[j])),
+        }
     }
 
     fn add_diagonal(&self, q: &Configuration, elements: &[f64], diagonal: &mut [DMat3]) {
-        for (s, e) in q.topology.springs.iter().zip(elements.chunks_exact(STRIDE)) {
+        for (&[i, j], e) in q.topology.spring_ends.iter().zip(elements.as_chunks::<STRIDE>().0) {
             let block = block(e);
-            diagonal[s.i as usize] += block;
-            diagonal[s.j as usize] += block;
+            diagonal[i as usize] += block;
+            diagonal[j as usize] += block;
         }
     }
 
     fn add_pairs(&self, q: &Configuration, elements: &[f64], pairs: &mut Vec<PairBlock>) {
-        for (s, e) in q.topology.springs.iter().zip(elements.chunks_exact(STRIDE)) {
-            pairs.push(PairBlock { i: s.i, j: s.j, block: -block(e) });
+        for (&[i, j], e) in q.topology.spring_ends.iter().zip(elements.as_chunks::<STRIDE>().0) {
+            pairs.push(PairBlock { i, j, block: -block(e) });
         }
     }
 }
 
-fn block(e: &[f64]) -> DMat3 {
+fn block(e: &[f64; STRIDE]) -> DMat3 {
     let w = DVec3::new(e[0], e[1], e[2]);
-    DMat3::from_diagonal(DVec3::splat(e[5])) + outer(w) * (e[3] + e[4] - e[5])
+    DMat3::from_diagonal(DVec3::splat(e[3])) + outer(w) * e[4]
 }

@@ -12,7 +12,15 @@ use glam::{DMat3, DVec3};
 use super::{Configuration, Energy, Part, outer, own_blocks};
 
 /// Force on a triangular panel, N, from the relative wind (air minus panel, m/s).
-pub fn panel_force(a: DVec3, b: DVec3, c: DVec3, wind: DVec3, air_density: f64, drag: f64, lift: f64) -> DVec3 {
+pub fn panel_force(
+    a: DVec3,
+    b: DVec3,
+    c: DVec3,
+    wind: DVec3,
+    air_density: f64,
+    drag: f64,
+    lift: f64,
+) -> DVec3 {
     let double_area_normal = (b - a).cross(c - a);
     let speed = wind.length();
     let double_area = double_area_normal.length();
@@ -74,7 +82,8 @@ impl Energy for Aerodynamics {
             let double_area_normal = (b - a).cross(c - a);
             let Some(normal) = double_area_normal.try_normalize() else { continue };
             // d(½ ρ C_D A |w·n| w)/dw, symmetrised: ½ ρ C_D A |w·n| (I + n nᵀ).
-            let factor = hv * 0.25 * density * self.drag * double_area_normal.length() * wind.dot(normal).abs() / 3.0;
+            let factor =
+                hv * 0.25 * density * self.drag * double_area_normal.length() * wind.dot(normal).abs() / 3.0;
             let block = (DMat3::IDENTITY + outer(normal)) * factor;
             for &v in t {
                 own_blocks::add(elements, v as usize, block);

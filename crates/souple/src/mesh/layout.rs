@@ -64,13 +64,20 @@ struct Candidate {
 }
 
 /// Structural springs of a grid (ESSI-18).
-pub fn structural_grid(surface: &Surface, columns: usize, rows: usize, families: &[FamilyParameters; 3]) -> Vec<Spring> {
+pub fn structural_grid(
+    surface: &Surface,
+    columns: usize,
+    rows: usize,
+    families: &[FamilyParameters; 3],
+) -> Vec<Spring> {
     let at = |i: usize, j: usize| (i * columns + j) as u32;
     let distance = |a: u32, b: u32| surface.positions[a as usize].distance(surface.positions[b as usize]);
     let du = distance(at(0, 0), at(0, 1));
     let dv = distance(at(0, 0), at(1, 0));
     // Width of cloth that a row (or column) of springs stands for: half a cell at the borders.
-    let width = |index: usize, count: usize, cell: f64| if index == 0 || index + 1 == count { 0.5 * cell } else { cell };
+    let width = |index: usize, count: usize, cell: f64| {
+        if index == 0 || index + 1 == count { 0.5 * cell } else { cell }
+    };
     let mut candidates = Vec::new();
     let mut push = |i, j, family, share| candidates.push(Candidate { i, j, family, share });
     for i in 0..rows {
@@ -140,7 +147,11 @@ pub fn graph(surface: &Surface, hops: u8, families: &[FamilyParameters; 3]) -> O
 
 /// Springs between all pairs closer than `radius` (ESSI-20). Mesh edges are stretch, other pairs bend.
 /// `None` if there would be more than [`MAX_SPRINGS`].
-pub fn connection_radius(surface: &Surface, radius: f64, families: &[FamilyParameters; 3]) -> Option<Vec<Spring>> {
+pub fn connection_radius(
+    surface: &Surface,
+    radius: f64,
+    families: &[FamilyParameters; 3],
+) -> Option<Vec<Spring>> {
     let edges = mesh_edges(surface.triangles, surface.segments);
     let mut pairs = Vec::new();
     if !pairs_within(surface.positions, radius, |i, j| {
@@ -157,7 +168,8 @@ pub fn connection_radius(surface: &Surface, radius: f64, families: &[FamilyParam
 /// the search local. Returns whether the search ran to its end.
 fn pairs_within(positions: &[DVec3], radius: f64, mut found: impl FnMut(u32, u32) -> bool) -> bool {
     let cell = |p: DVec3| (p / radius).floor().to_array().map(|c| c as i64);
-    let mut order: Vec<([i64; 3], u32)> = positions.iter().enumerate().map(|(i, &p)| (cell(p), i as u32)).collect();
+    let mut order: Vec<([i64; 3], u32)> =
+        positions.iter().enumerate().map(|(i, &p)| (cell(p), i as u32)).collect();
     order.sort_unstable();
     let row = |key: [i64; 3]| {
         let start = order.partition_point(|(k, _)| *k < key);
@@ -168,8 +180,10 @@ fn pairs_within(positions: &[DVec3], radius: f64, mut found: impl FnMut(u32, u32
         for dx in -1..=1 {
             for dy in -1..=1 {
                 for dz in -1..=1 {
-                    for &(_, j) in row([cx.saturating_add(dx), cy.saturating_add(dy), cz.saturating_add(dz)]) {
-                        let near = j as usize > i && p.distance_squared(positions[j as usize]) < radius * radius;
+                    for &(_, j) in row([cx.saturating_add(dx), cy.saturating_add(dy), cz.saturating_add(dz)])
+                    {
+                        let near =
+                            j as usize > i && p.distance_squared(positions[j as usize]) < radius * radius;
                         if near && !found(i as u32, j) {
                             return false;
                         }
@@ -240,7 +254,15 @@ fn finish(surface: &Surface, candidates: Vec<Candidate>, families: &[FamilyParam
                 Stiffness::PerSpring(k) => k,
                 Stiffness::Modulus(y) => y * c.share,
             };
-            Some(Spring { i: c.i, j: c.j, rest_length, stiffness, damping: parameters.damping, family: c.family, hops: 0 })
+            Some(Spring {
+                i: c.i,
+                j: c.j,
+                rest_length,
+                stiffness,
+                damping: parameters.damping,
+                family: c.family,
+                hops: 0,
+            })
         })
         .collect();
     // In the order of the particles: memory is then walked forwards.
@@ -273,10 +295,15 @@ mod tests {
     use crate::mesh::generate;
     use crate::scene::Grid;
 
-    const UNIT: [FamilyParameters; 3] = [FamilyParameters { stiffness: Stiffness::Modulus(1.0), damping: 0.0 }; 3];
+    const UNIT: [FamilyParameters; 3] =
+        [FamilyParameters { stiffness: Stiffness::Modulus(1.0), damping: 0.0 }; 3];
 
     fn square(n: u32) -> super::super::TriMesh {
-        generate::grid(&Grid { size: [f64::from(n - 1), f64::from(n - 1)], vertices: [n, n], ..Grid::default() })
+        generate::grid(&Grid {
+            size: [f64::from(n - 1), f64::from(n - 1)],
+            vertices: [n, n],
+            ..Grid::default()
+        })
     }
 
     fn surface(mesh: &super::super::TriMesh) -> Surface<'_> {
@@ -311,7 +338,13 @@ mod tests {
     #[test]
     fn radius_search_finds_the_same_pairs_as_brute_force() {
         let points: Vec<DVec3> = (0..200)
-            .map(|i| DVec3::new(crate::math::uniform(1, 3 * i), crate::math::uniform(1, 3 * i + 1), crate::math::uniform(1, 3 * i + 2)))
+            .map(|i| {
+                DVec3::new(
+                    crate::math::uniform(1, 3 * i),
+                    crate::math::uniform(1, 3 * i + 1),
+                    crate::math::uniform(1, 3 * i + 2),
+                )
+            })
             .collect();
         for radius in [0.05, 0.2, 0.6] {
             let mut found = Vec::new();
@@ -340,8 +373,16 @@ mod tests {
         for s in &springs {
             let (a, b) = (mesh.positions[s.i as usize], mesh.positions[s.j as usize]);
             let straight = (a - b).abs().max_element() == (a - b).length();
-            let on_border = |p: DVec3, q: DVec3| [p.x, p.z].iter().zip([q.x, q.z]).any(|(&u, w)| u == w && (u == 0.0 || u == 4.0));
-            let expected = if straight && on_border(a, b) { 0.5 } else if straight { 1.0 } else { 0.5 };
+            let on_border = |p: DVec3, q: DVec3| {
+                [p.x, p.z].iter().zip([q.x, q.z]).any(|(&u, w)| u == w && (u == 0.0 || u == 4.0))
+            };
+            let expected = if straight && on_border(a, b) {
+                0.5
+            } else if straight {
+                1.0
+            } else {
+                0.5
+            };
             assert!((s.stiffness - expected).abs() < 1e-12, "{s:?}");
         }
         assert!(graph(&surface(&mesh), 2, &UNIT).unwrap().len() > springs.len());

@@ -131,6 +131,8 @@ pub struct Topology {
     pub rest_areas: Vec<f64>,
     /// Derived: a third of the rest area of the triangles around each particle, m².
     pub particle_areas: Vec<f64>,
+    /// Derived: the two ends of each spring, packed for the loops that need nothing else.
+    pub spring_ends: Vec<[u32; 2]>,
     /// Derived: springs of each particle.
     pub particle_springs: Rows,
     /// Derived: triangles of each particle.
@@ -156,8 +158,11 @@ impl Topology {
             .into_iter()
             .map(|(i, j)| Edge { i, j, rest_length: rest[i as usize].distance(rest[j as usize]) })
             .collect();
-        self.rest_areas =
-            self.triangles.iter().map(|t| triangle_area(rest[t[0] as usize], rest[t[1] as usize], rest[t[2] as usize])).collect();
+        self.rest_areas = self
+            .triangles
+            .iter()
+            .map(|t| triangle_area(rest[t[0] as usize], rest[t[1] as usize], rest[t[2] as usize]))
+            .collect();
         self.particle_areas = vec![0.0; n];
         for (t, area) in self.triangles.iter().zip(&self.rest_areas) {
             for &v in t {
@@ -165,6 +170,7 @@ impl Topology {
             }
         }
         let springs = &self.springs;
+        self.spring_ends = springs.iter().map(|s| [s.i, s.j]).collect();
         self.particle_springs = Rows::from_pairs(
             n,
             springs.iter().enumerate().flat_map(|(s, spring)| [(spring.i, s as u32), (spring.j, s as u32)]),

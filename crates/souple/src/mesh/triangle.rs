@@ -112,7 +112,8 @@ impl TriMesh {
         edges.sort_unstable();
         lint.non_manifold_edges = edges.chunk_by(|a, b| a == b).filter(|run| run.len() > 2).count();
         lint.isolated_vertices = used.iter().filter(|&&u| !u).count();
-        let mut keys: Vec<_> = self.positions.iter().map(|p| p.to_array().map(|c| (c + 0.0).to_bits())).collect();
+        let mut keys: Vec<_> =
+            self.positions.iter().map(|p| p.to_array().map(|c| (c + 0.0).to_bits())).collect();
         keys.sort_unstable();
         lint.duplicate_vertices = keys.windows(2).filter(|w| w[0] == w[1]).count();
         lint

@@ -78,7 +78,8 @@ impl<const K: usize> BlockCholesky<K> {
         let mut diagonal_places = Vec::with_capacity(n * K * K);
         for i in 0..n {
             for c in 0..K {
-                diagonal_places.extend((0..K).map(|r| if r < c { usize::MAX } else { place(i * K + c, i * K + r) }));
+                diagonal_places
+                    .extend((0..K).map(|r| if r < c { usize::MAX } else { place(i * K + c, i * K + r) }));
             }
         }
         let mut column_start = vec![0usize; n * K + 1];
@@ -126,7 +127,8 @@ impl<const K: usize> BlockCholesky<K> {
                 }
             }
         }
-        let matrix: SparseColMatRef<usize, f64> = SparseColMatRef::new(pattern.symbolic.as_ref(), &pattern.values);
+        let matrix: SparseColMatRef<usize, f64> =
+            SparseColMatRef::new(pattern.symbolic.as_ref(), &pattern.values);
         self.factor = Llt::try_new_with_symbolic(pattern.factor.clone(), matrix, Side::Lower).ok();
         self.factor.is_some()
     }
@@ -135,7 +137,10 @@ impl<const K: usize> BlockCholesky<K> {
     pub(super) fn solve(&self, right: &mut [f64], columns: usize) {
         let Some(factor) = &self.factor else { return };
         let rows = right.len() / columns.max(1);
-        factor.solve_in_place_with_conj(faer::Conj::No, MatMut::from_column_major_slice_mut(right, rows, columns));
+        factor.solve_in_place_with_conj(
+            faer::Conj::No,
+            MatMut::from_column_major_slice_mut(right, rows, columns),
+        );
     }
 }
 

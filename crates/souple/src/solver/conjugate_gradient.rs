@@ -2,8 +2,8 @@
 //!
 //! With A = M − h² ∂f/∂x − h ∂f/∂v, solves A Δv = h (f + h ∂f/∂x v) without ever writing A down: each energy multiplies.
 //! Supported particles are filtered out of the search, and blocks of 3×3 on the diagonal precondition it. It starts from
-//! Δv = 0: what the step before found is not part of the state, and a restored snapshot must go on with the same bits.
-//! One linear solve per step: not a Newton iteration to the end.
+//! Δv = 0: the Δv of the step before, which the seed advises, was measured to save no time on hanging cloth and flags,
+//! and would have to be part of every snapshot. One linear solve per step: not a Newton iteration to the end.
 
 use glam::{DMat3, DVec3};
 
@@ -26,7 +26,10 @@ impl Linearised {
         }
     }
 
-    pub(super) fn each<'a>(&'a self, problem: &Problem<'a>) -> impl Iterator<Item = (&'a dyn Energy, &'a [f64])> {
+    pub(super) fn each<'a>(
+        &'a self,
+        problem: &Problem<'a>,
+    ) -> impl Iterator<Item = (&'a dyn Energy, &'a [f64])> {
         problem.energies.iter().map(|e| &**e).zip(self.elements.iter().map(|e| &e[..]))
     }
 }
@@ -54,6 +57,30 @@ pub(super) fn right_hand_side(
     }
 }
 
+/// What the search keeps of one particle.
+#[derive(Clone, Copy, Debug, Default)]
+struct Row {
+    dv: DVec3,
+    residual: DVec3,
+    /// The residual times the inverse of the diagonal block.
+    preconditioned: DVec3,
+    /// Inverse of the diagonal block of A, symmetric; zero for a supported particle, which filters it out of the search.
+    inverse: [f64; 6],
+}
+
+impl Row {
+    #[inline(always)]
+    fn precondition(&mut self) -> f64 {
+        let ([xx, xy, xz, yy, yz, zz], r) = (self.inverse, self.residual);
+        self.preconditioned = DVec3::new(
+            xx * r.x + xy * r.y + xz * r.z,
+            xy * r.x + yy * r.y + yz * r.z,
+            xz * r.x + yz * r.y + zz * r.z,
+        );
+        r.dot(self.preconditioned)
+    }
+}
+
 /// Backward Euler by conjugate gradient.
 #[derive(Debug)]
 pub(super) struct ImplicitEulerCg {
@@ -61,9 +88,7 @@ pub(super) struct ImplicitEulerCg {
     linearised: Linearised,
     diagonal: Vec<DMat3>,
     b: Vec<DVec3>,
-    dv: Vec<DVec3>,
-    residual: Vec<DVec3>,
-    preconditioned: Vec<DVec3>,
+    rows: Vec<Row>,
     direction: Vec<DVec3>,
     image: Vec<DVec3>,
     partial: Vec<f64>,
@@ -76,18 +101,49 @@ impl ImplicitEulerCg {
             linearised: Linearised::default(),
             diagonal: Vec::new(),
             b: Vec::new(),
-            dv: Vec::new(),
-            residual: Vec::new(),
-            preconditioned: Vec::new(),
+            rows: Vec::new(),
             direction: Vec::new(),
             image: Vec::new(),
             partial: Vec::new(),
         }
     }
+
+    /// Fills the rows for Δv = 0, where the residual is the right-hand side, and inverts the diagonal blocks. Returns the
+    /// size of the residual.
+    fn begin(&mut self, problem: &Problem, x: &[DVec3], v: &[DVec3], t: f64) -> f64 {
+        let q = problem.configuration(x, v, t);
+        self.diagonal.clear();
+        self.diagonal.extend(problem.topology.masses.iter().map(|m| DMat3::from_diagonal(DVec3::splat(*m))));
+        for (energy, elements) in self.linearised.each(problem) {
+            energy.add_diagonal(&q, elements, &mut self.diagonal);
+        }
+        self.rows.resize(x.len(), Row::default());
+        let (b, diagonal) = (&self.b, &self.diagonal);
+        problem.parallel.blocks_sum(&mut self.rows, &mut self.partial, |start, rows| {
+            let mut size = 0.0;
+            for (k, row) in rows.iter_mut().enumerate() {
+                let i = start + k;
+                // Positive definite, since masses are positive and the rest is positive semi-definite.
+                let m = if problem.inverse_masses[i] == 0.0 { DMat3::ZERO } else { diagonal[i].inverse() };
+                let inverse = [m.x_axis.x, m.x_axis.y, m.x_axis.z, m.y_axis.y, m.y_axis.z, m.z_axis.z];
+                *row = Row { residual: b[i], inverse, ..Row::default() };
+                size += row.precondition();
+            }
+            size
+        })
+    }
 }
 
-/// out = A d on free particles, 0 on supported ones.
-fn multiply(problem: &Problem, linearised: &Linearised, x: &[DVec3], v: &[DVec3], t: f64, d: &[DVec3], out: &mut [DVec3]) {
+/// out = A d. Supported particles have d = 0; what is found for them is filtered out by the preconditioner.
+fn multiply(
+    problem: &Problem,
+    linearised: &Linearised,
+    x: &[DVec3],
+    v: &[DVec3],
+    t: f64,
+    d: &[DVec3],
+    out: &mut [DVec3],
+) {
     let q = problem.configuration(x, v, t);
     let masses = &problem.topology.masses;
     problem.parallel.blocks(out, |start, block| {
@@ -98,25 +154,6 @@ fn multiply(problem: &Problem, linearised: &Linearised, x: &[DVec3], v: &[DVec3]
     for (energy, elements) in linearised.each(problem) {
         energy.add_product(&q, elements, Part::StiffnessAndDamping, d, out);
     }
-    for (out, w) in out.iter_mut().zip(problem.inverse_masses) {
-        if *w == 0.0 {
-            *out = DVec3::ZERO;
-        }
-    }
-}
-
-/// Inverse of each diagonal block of A; zero for supported particles, which filters them out of the search.
-fn inverse_diagonal(problem: &Problem, linearised: &Linearised, x: &[DVec3], v: &[DVec3], t: f64, out: &mut Vec<DMat3>) {
-    let q = problem.configuration(x, v, t);
-    out.clear();
-    out.extend(problem.topology.masses.iter().map(|m| DMat3::from_diagonal(DVec3::splat(*m))));
-    for (energy, elements) in linearised.each(problem) {
-        energy.add_diagonal(&q, elements, out);
-    }
-    for (block, w) in out.iter_mut().zip(problem.inverse_masses) {
-        // Positive definite, since masses are positive and the rest is positive semi-definite.
-        *block = if *w == 0.0 { DMat3::ZERO } else { block.inverse() };
-    }
 }
 
 impl Solver for ImplicitEulerCg {
@@ -125,24 +162,13 @@ impl Solver for ImplicitEulerCg {
     }
 
     fn advance(&mut self, problem: &Problem, x: &mut [DVec3], v: &mut [DVec3], t: f64, h: f64) {
-        let n = x.len();
         let parallel = problem.parallel;
         self.linearised.evaluate(problem, x, v, t, h);
-        inverse_diagonal(problem, &self.linearised, x, v, t, &mut self.diagonal);
         right_hand_side(problem, &self.linearised, x, v, t, h, &mut self.b, &mut self.image);
-
-        self.dv.clear();
-        self.dv.resize(n, DVec3::ZERO);
-        // With Δv = 0 the residual is the right-hand side, already filtered.
-        self.residual.clone_from(&self.b);
-        self.preconditioned.resize(n, DVec3::ZERO);
-        let inverse = &self.diagonal;
-        for i in 0..n {
-            self.preconditioned[i] = inverse[i] * self.residual[i];
-        }
-        self.direction.clone_from(&self.preconditioned);
-        let mut size = parallel.dot(&self.residual, &self.preconditioned, &mut self.partial);
+        let mut size = self.begin(problem, x, v, t);
         let target = self.settings.tolerance * self.settings.tolerance * size;
+        self.direction.clear();
+        self.direction.extend(self.rows.iter().map(|r| r.preconditioned));
         for _ in 0..self.settings.max_iterations {
             if size <= target {
                 break;
@@ -153,20 +179,27 @@ impl Solver for ImplicitEulerCg {
                 break;
             }
             let step = size / curvature;
-            for i in 0..n {
-                self.dv[i] += self.direction[i] * step;
-                self.residual[i] -= self.image[i] * step;
-                self.preconditioned[i] = inverse[i] * self.residual[i];
-            }
+            let (direction, image) = (&self.direction, &self.image);
             let before = size;
-            size = parallel.dot(&self.residual, &self.preconditioned, &mut self.partial);
+            size = parallel.blocks_sum(&mut self.rows, &mut self.partial, |start, rows| {
+                let mut size = 0.0;
+                for (k, row) in rows.iter_mut().enumerate() {
+                    row.dv += direction[start + k] * step;
+                    row.residual -= image[start + k] * step;
+                    size += row.precondition();
+                }
+                size
+            });
             let turn = size / before;
-            for i in 0..n {
-                self.direction[i] = self.preconditioned[i] + self.direction[i] * turn;
-            }
+            let rows = &self.rows;
+            parallel.blocks(&mut self.direction, |start, block| {
+                for (k, d) in block.iter_mut().enumerate() {
+                    *d = rows[start + k].preconditioned + *d * turn;
+                }
+            });
         }
-        for i in 0..n {
-            v[i] += self.dv[i];
+        for (i, row) in self.rows.iter().enumerate() {
+            v[i] += row.dv;
             x[i] += v[i] * h;
         }
     }

@@ -63,10 +63,13 @@ fn keep_torque(x: &[DVec3], masses: &[f64], f: &[DVec3], a: &mut [DVec3]) {
     for i in 0..x.len() {
         let r = x[i] - centre;
         torque += r.cross(a[i] * masses[i] - f[i]);
-        inertia += (DMat3::from_diagonal(DVec3::splat(r.length_squared())) - crate::energy::outer(r)) * masses[i];
+        inertia +=
+            (DMat3::from_diagonal(DVec3::splat(r.length_squared())) - crate::energy::outer(r)) * masses[i];
     }
     // A body on one line has no inertia about it, and no torque either.
-    if inertia.determinant().abs() <= 1e-12 * inertia.col(0).length() * inertia.col(1).length() * inertia.col(2).length() {
+    if inertia.determinant().abs()
+        <= 1e-12 * inertia.col(0).length() * inertia.col(1).length() * inertia.col(2).length()
+    {
         return;
     }
     let omega = inertia.inverse() * torque;

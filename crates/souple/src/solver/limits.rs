@@ -15,16 +15,31 @@ use crate::model::LimitModel;
 use crate::scene::LimitMethod;
 
 /// Applies the limits to the end of a substep of length `h`.
-pub fn apply(limits: &LimitModel, topology: &Topology, inverse_masses: &[f64], h: f64, x: &mut [DVec3], v: &mut [DVec3]) {
+pub fn apply(
+    limits: &LimitModel,
+    topology: &Topology,
+    inverse_masses: &[f64],
+    h: f64,
+    x: &mut [DVec3],
+    v: &mut [DVec3],
+) {
     match limits.method {
         LimitMethod::None => {}
-        LimitMethod::Position => each_spring(limits, topology, |s, range| correct_position(s, range, inverse_masses, h, x, v)),
-        LimitMethod::Velocity => each_spring(limits, topology, |s, range| correct_velocity(s, range, inverse_masses, x, v)),
+        LimitMethod::Position => {
+            each_spring(limits, topology, |s, range| correct_position(s, range, inverse_masses, h, x, v))
+        }
+        LimitMethod::Velocity => {
+            each_spring(limits, topology, |s, range| correct_velocity(s, range, inverse_masses, x, v))
+        }
     }
 }
 
 /// Visits limited springs until nothing changes any more, or as often as the scene says.
-fn each_spring(limits: &LimitModel, topology: &Topology, mut correct: impl FnMut(&Spring, (f64, f64)) -> bool) {
+fn each_spring(
+    limits: &LimitModel,
+    topology: &Topology,
+    mut correct: impl FnMut(&Spring, (f64, f64)) -> bool,
+) {
     for _ in 0..limits.iterations {
         let mut changed = false;
         for spring in topology.springs.iter().filter(|s| limits.limits_family(s.family)) {
@@ -37,7 +52,11 @@ fn each_spring(limits: &LimitModel, topology: &Topology, mut correct: impl FnMut
 }
 
 /// Direction from i to j, length, and inverse masses of the ends; none if the spring cannot be corrected.
-fn ends(spring: &Spring, inverse_masses: &[f64], x: &[DVec3]) -> Option<(usize, usize, DVec3, f64, f64, f64)> {
+fn ends(
+    spring: &Spring,
+    inverse_masses: &[f64],
+    x: &[DVec3],
+) -> Option<(usize, usize, DVec3, f64, f64, f64)> {
     let (i, j) = (spring.i as usize, spring.j as usize);
     let (wi, wj) = (inverse_masses[i], inverse_masses[j]);
     let d = x[j] - x[i];
@@ -66,7 +85,13 @@ fn correct_position(
     true
 }
 
-fn correct_velocity(spring: &Spring, (min, max): (f64, f64), inverse_masses: &[f64], x: &[DVec3], v: &mut [DVec3]) -> bool {
+fn correct_velocity(
+    spring: &Spring,
+    (min, max): (f64, f64),
+    inverse_masses: &[f64],
+    x: &[DVec3],
+    v: &mut [DVec3],
+) -> bool {
     let Some((i, j, u, length, wi, wj)) = ends(spring, inverse_masses, x) else { return false };
     let separating = (v[j] - v[i]).dot(u);
     // Speeds below this share of the spring length per second change nothing that can be seen.
@@ -87,13 +112,25 @@ mod tests {
 
     fn chain(n: u32) -> Topology {
         let springs = (0..n - 1)
-            .map(|i| Spring { i, j: i + 1, rest_length: 1.0, stiffness: 1.0, damping: 0.0, family: SpringFamily::Stretch, hops: 1 })
+            .map(|i| Spring {
+                i,
+                j: i + 1,
+                rest_length: 1.0,
+                stiffness: 1.0,
+                damping: 0.0,
+                family: SpringFamily::Stretch,
+                hops: 1,
+            })
             .collect();
         Topology { springs, masses: (1..=n).map(f64::from).collect(), ..Topology::default() }
     }
 
     fn limit(method: LimitMethod) -> LimitModel {
-        LimitModel { method, iterations: 1000, range: [(1.1, 0.9), (f64::INFINITY, 0.0), (f64::INFINITY, 0.0)] }
+        LimitModel {
+            method,
+            iterations: 1000,
+            range: [(1.1, 0.9), (f64::INFINITY, 0.0), (f64::INFINITY, 0.0)],
+        }
     }
 
     fn momentum(topology: &Topology, v: &[DVec3]) -> DVec3 {

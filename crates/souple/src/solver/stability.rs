@@ -37,7 +37,10 @@ pub fn stiffest_mode(topology: &Topology, inverse_masses: &[f64], alpha: f64) ->
     let directions: Vec<DVec3> = topology
         .springs
         .iter()
-        .map(|s| (topology.rest_positions[s.j as usize] - topology.rest_positions[s.i as usize]).normalize_or_zero())
+        .map(|s| {
+            (topology.rest_positions[s.j as usize] - topology.rest_positions[s.i as usize])
+                .normalize_or_zero()
+        })
         .collect();
     let apply = |d: &[DVec3], coefficient: &dyn Fn(usize) -> f64| {
         let mut out = vec![DVec3::ZERO; n];
@@ -49,7 +52,9 @@ pub fn stiffest_mode(topology: &Topology, inverse_masses: &[f64], alpha: f64) ->
         }
         out
     };
-    let free = |d: &mut [DVec3]| d.iter_mut().zip(inverse_masses).for_each(|(d, w)| *d *= f64::from(u8::from(*w > 0.0)));
+    let free = |d: &mut [DVec3]| {
+        d.iter_mut().zip(inverse_masses).for_each(|(d, w)| *d *= f64::from(u8::from(*w > 0.0)))
+    };
     let dot = |a: &[DVec3], b: &[DVec3]| a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum::<f64>();
     let random = |i: usize, k: u64| uniform(7, 3 * i as u64 + k) - 0.5;
     let mut mode: Vec<DVec3> = (0..n).map(|i| DVec3::new(random(i, 0), random(i, 1), random(i, 2))).collect();
@@ -155,7 +160,7 @@ mod tests {
         // VALIDATION: oscillator, amplification per step at z = ωh.
         let table = [
             (0.5, 1.11803, 0.89443, 1.007782, 0.999895),
-            (1.0, 1.41421, 0.70711, 1.118034, 0.993905),
+            (1.0, std::f64::consts::SQRT_2, std::f64::consts::FRAC_1_SQRT_2, 1.118034, 0.993905),
             (2.0, 2.23607, 0.44721, 2.236068, 0.745356),
         ];
         for (z, euler, implicit, rk2, rk4) in table {
@@ -180,7 +185,10 @@ mod tests {
             // The growth that is tolerated adds 0.2/ω to hω.
             let tolerance = 2.1 * TOLERATED_GROWTH / 1000.0;
             assert!((euler * 1000.0 - 2.0 * z).abs() < tolerance, "{euler}");
-            assert!((symplectic * 1000.0 - 2.0 * ((1.0 + z * z).sqrt() - z)).abs() < tolerance, "{symplectic}");
+            assert!(
+                (symplectic * 1000.0 - 2.0 * ((1.0 + z * z).sqrt() - z)).abs() < tolerance,
+                "{symplectic}"
+            );
         }
         let mode = StiffestMode { omega: 10.0, omega_bound: 10.0, damping_ratio: 0.0 };
         assert_eq!(longest_step(SolverKind::ImplicitEulerCg, &mode), f64::INFINITY);

@@ -1,192 +1,23 @@
-//! From scene to model: checks every number, names the field that is wrong, compiles the rest.
+//! Checks and compiles soft bodies.
 
 use std::sync::Arc;
 
 use glam::DVec3;
 
-use crate::contact::primitives::Primitive;
-use crate::contact::response::ContactMaterial;
-use crate::energy::{Aerodynamics, Dissipation, Energy, Grabs, Gravity, Pulls, RandomForce, Springs, Viscous};
-use crate::error::SceneError;
+use super::world::check_motion;
+use super::{Checked, direction, finite, not_negative, positive, vector, wrong};
+use crate::energy::{
+    Aerodynamics, Dissipation, Energy, Grabs, Gravity, Pulls, RandomForce, Springs, Viscous,
+};
 use crate::fabrics::{FABRICS, Fabric, fabric};
-use crate::math::{Pose, rotation};
+use crate::math::rotation;
 use crate::mesh::layout::{self, FamilyParameters, Stiffness, Surface};
 use crate::mesh::tear::TearLimits;
-use crate::mesh::{MAX_VERTICES, SpringFamily, Topology, TriMesh, bounds, generate, triangle_area};
-use crate::model::{BodyModel, ColliderModel, GroupModel, LimitModel, Model, PinModel};
+use crate::mesh::{MAX_VERTICES, Spring, SpringFamily, Topology, TriMesh, bounds, generate, triangle_area};
+use crate::model::{BodyModel, GroupModel, LimitModel, PinModel};
 use crate::scene::{
-    Body, Border, Collider, ColliderShape, Family, Grid, Group, InlineMesh, Layout, LengthLimit, Motion, Placement, RopeMass,
-    SCENE_FORMAT, Scene, Select, Shape, Vec3, Wind,
+    Body, Border, Family, Grid, InlineMesh, Layout, LengthLimit, Placement, RopeMass, Select, Shape, Wind,
 };
-use crate::solver::solver_name;
-use crate::state::Hasher;
-
-type Checked<T> = Result<T, SceneError>;
-
-/// Compiles a scene into a [`Model`].
-#[derive(Clone, Copy, Debug)]
-pub struct ModelBuilder<'a> {
-    scene: &'a Scene,
-}
-
-fn wrong<T>(field: &str, problem: impl Into<String>, help: impl Into<String>) -> Checked<T> {
-    Err(SceneError::new(field, problem, help))
-}
-
-fn finite(field: &str, value: f64) -> Checked<f64> {
-    if value.is_finite() { Ok(value) } else { wrong(field, format!("{value} is not a finite number"), "write a plain number") }
-}
-
-fn positive(field: &str, value: f64, unit: &str) -> Checked<f64> {
-    if finite(field, value)? > 0.0 {
-        Ok(value)
-    } else {
-        wrong(field, format!("it must be greater than 0, but is {value}"), format!("give a positive number of {unit}"))
-    }
-}
-
-fn not_negative(field: &str, value: f64, unit: &str) -> Checked<f64> {
-    if finite(field, value)? >= 0.0 {
-        Ok(value)
-    } else {
-        wrong(field, format!("it must not be negative, but is {value}"), format!("give 0 or a positive number of {unit}"))
-    }
-}
-
-fn vector(field: &str, value: Vec3) -> Checked<DVec3> {
-    let v = DVec3::from(value);
-    if v.is_finite() {
-        Ok(v)
-    } else {
-        wrong(field, format!("{value:?} has a part that is not a finite number"), "write three plain numbers")
-    }
-}
-
-fn direction(field: &str, value: Vec3) -> Checked<DVec3> {
-    match vector(field, value)?.try_normalize() {
-        Some(unit) => Ok(unit),
-        None => wrong(field, "a direction of length 0 points nowhere", "give any vector that is not zero, e.g. [0, 1, 0]"),
-    }
-}
-
-impl<'a> ModelBuilder<'a> {
-    /// A builder of that scene. Mesh files must have been read into the scene before (`Shape::Mesh`).
-    pub fn new(scene: &'a Scene) -> Self {
-        ModelBuilder { scene }
-    }
-
-    /// Checks and compiles the whole scene.
-    pub fn build(self) -> Checked<Model> {
-        let scene = self.scene;
-        if scene.format != SCENE_FORMAT {
-            return wrong(
-                "format",
-                format!("this engine reads scenes of format {SCENE_FORMAT}, not {}", scene.format),
-                format!("write `format = {SCENE_FORMAT}`"),
-            );
-        }
-        let gravity = vector("gravity", scene.gravity)?;
-        let fps = positive("time.fps", scene.time.fps, "frames per second")?;
-        positive("health.max_speed", scene.health.max_speed, "m/s")?;
-        positive("health.max_extent", scene.health.max_extent, "m")?;
-        unique("body", scene.bodies.iter().map(|b| b.name.as_str()))?;
-        unique("collider", scene.colliders.iter().map(|c| c.name.as_str()))?;
-        unique("group", scene.groups.iter().map(|g| g.name.as_str()))?;
-        let groups = self.groups(fps)?;
-        let wind = check_wind(&scene.wind.unwrap_or_default())?;
-        let mut bodies = Vec::new();
-        for (b, body) in scene.bodies.iter().enumerate() {
-            bodies.push(build_body(&format!("body[{b}]"), body, &groups, gravity, &wind)?);
-        }
-        let mut colliders = Vec::new();
-        for (c, collider) in scene.colliders.iter().enumerate() {
-            colliders.push(build_collider(&format!("collider[{c}]"), collider)?);
-        }
-        let mut model = Model {
-            name: scene.name.clone(),
-            gravity,
-            fps,
-            frames: scene.time.frames,
-            health: scene.health,
-            wind,
-            groups,
-            bodies,
-            colliders,
-            fingerprint: 0,
-        };
-        model.fingerprint = fingerprint(&model);
-        Ok(model)
-    }
-
-    fn groups(&self, fps: f64) -> Checked<Vec<GroupModel>> {
-        let default = [Group::default()];
-        let groups = if self.scene.groups.is_empty() { &default[..] } else { &self.scene.groups };
-        let compile = |(g, group): (usize, &Group)| {
-            let field = |name: &str| format!("group[{g}].{name}");
-            let substeps = match group.dt {
-                None => 1.0,
-                Some(dt) => (1.0 / (fps * positive(&field("dt"), dt, "seconds")?) - 1e-9).ceil().max(1.0),
-            };
-            if substeps > 1e6 {
-                return wrong(
-                    &field("dt"),
-                    format!("a frame of {:.4} s would take {substeps:.0} steps", 1.0 / fps),
-                    "give a dt of at least a millionth of a frame",
-                );
-            }
-            let tolerance = positive(&field("cg.tolerance"), group.cg.tolerance, "relative residual")?;
-            if tolerance >= 1.0 {
-                return wrong(&field("cg.tolerance"), "a tolerance of 1 or more solves nothing", "1e-3 is usual");
-            }
-            if group.cg.max_iterations == 0 {
-                return wrong(&field("cg.max_iterations"), "it must be at least 1", "200 is usual");
-            }
-            Ok(GroupModel { name: group.name.clone(), solver: group.solver, substeps: substeps as u32, cg: group.cg })
-        };
-        groups.iter().enumerate().map(compile).collect()
-    }
-}
-
-fn unique<'n>(kind: &str, names: impl Iterator<Item = &'n str>) -> Checked<()> {
-    let mut seen: Vec<&str> = Vec::new();
-    for (i, name) in names.enumerate() {
-        let field = format!("{kind}[{i}].name");
-        if name.is_empty() {
-            return wrong(&field, format!("a {kind} needs a name"), format!("write `name = \"{kind}{i}\"`"));
-        }
-        if let Some(first) = seen.iter().position(|s| *s == name) {
-            return wrong(
-                &field,
-                format!("there are two of kind {kind} with the name '{name}': number {first} and number {i}"),
-                format!("rename one of them, e.g. '{name}-{i}'"),
-            );
-        }
-        seen.push(name);
-    }
-    Ok(())
-}
-
-fn check_wind(wind: &Wind) -> Checked<Wind> {
-    vector("wind.velocity", wind.velocity)?;
-    not_negative("wind.air_density", wind.air_density, "kg/m³")?;
-    if let Some(g) = &wind.gusts {
-        not_negative("wind.gusts.strength", g.strength, "m/s")?;
-        positive("wind.gusts.size", g.size, "m")?;
-        positive("wind.gusts.period", g.period, "s")?;
-    }
-    if let Some(s) = &wind.sinus {
-        vector("wind.sinus.amplitude", s.amplitude)?;
-        not_negative("wind.sinus.frequency", s.frequency, "Hz")?;
-        not_negative("wind.sinus.spread", s.spread, "1")?;
-    }
-    if let Some(r) = &wind.random_force {
-        direction("wind.random_force.direction", r.direction)?;
-        not_negative("wind.random_force.amplitude", r.amplitude, "N")?;
-        not_negative("wind.random_force.max_frequency", r.max_frequency, "rad/s")?;
-        not_negative("wind.random_force.hold", r.hold, "s")?;
-    }
-    Ok(*wind)
-}
 
 /// The shape of a body, placed in the world.
 struct Placed {
@@ -232,7 +63,11 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
     }
     let lint = placed.mesh.lint();
     if placed.segments.is_empty() && placed.mesh.triangles.is_empty() {
-        return wrong(&format!("{at}.shape"), "the mesh has no triangles", "a soft body needs a surface, or use a rope");
+        return wrong(
+            &format!("{at}.shape"),
+            "the mesh has no triangles",
+            "a soft body needs a surface, or use a rope",
+        );
     }
     if placed.segments.is_empty() && lint.degenerate_triangles == placed.mesh.triangles.len() {
         return wrong(&format!("{at}.shape"), "every triangle has zero area", "repair or re-export the mesh");
@@ -273,14 +108,24 @@ fn check_grid(at: &str, g: &Grid) -> Checked<()> {
     Ok(())
 }
 
-fn build_body(at: &str, body: &Body, groups: &[GroupModel], gravity: DVec3, wind: &Wind) -> Checked<BodyModel> {
+pub(super) fn build_body(
+    at: &str,
+    body: &Body,
+    groups: &[GroupModel],
+    gravity: DVec3,
+    wind: &Wind,
+) -> Checked<BodyModel> {
     let group = match &body.group {
         None => 0,
         Some(name) => match groups.iter().position(|g| g.name == *name) {
             Some(g) => g,
             None => {
                 let known = groups.iter().map(|g| g.name.as_str()).collect::<Vec<_>>().join(", ");
-                return wrong(&format!("{at}.group"), format!("there is no group '{name}'"), format!("known groups: {known}"));
+                return wrong(
+                    &format!("{at}.group"),
+                    format!("there is no group '{name}'"),
+                    format!("known groups: {known}"),
+                );
             }
         },
     };
@@ -290,7 +135,11 @@ fn build_body(at: &str, body: &Body, groups: &[GroupModel], gravity: DVec3, wind
             Some(f) => Some(f),
             None => {
                 let known = FABRICS.iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
-                return wrong(&format!("{at}.fabric"), format!("there is no fabric '{name}'"), format!("known fabrics: {known}"));
+                return wrong(
+                    &format!("{at}.fabric"),
+                    format!("there is no fabric '{name}'"),
+                    format!("known fabrics: {known}"),
+                );
             }
         },
     };
@@ -324,7 +173,8 @@ fn build_body(at: &str, body: &Body, groups: &[GroupModel], gravity: DVec3, wind
     };
     topology.rebuild_derived();
 
-    let mut energies: Vec<Box<dyn Energy>> = vec![Box::new(Gravity { acceleration: gravity }), Box::new(Springs)];
+    let mut energies: Vec<Box<dyn Energy>> =
+        vec![Box::new(Gravity { acceleration: gravity }), Box::new(Springs)];
     if alpha > 0.0 {
         energies.push(Box::new(Dissipation { rate: alpha }));
     }
@@ -418,7 +268,7 @@ fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed)
         masses[0] = masses[1];
     }
     // Vertices that no triangle uses, or only triangles of zero area, would have no mass and no acceleration.
-    if let Some(v) = masses.iter().position(|m| !(*m > 0.0)) {
+    if let Some(v) = masses.iter().position(|m| m.is_nan() || *m <= 0.0) {
         return wrong(
             &format!("{at}.shape"),
             format!("vertex {v} has no mass: no triangle of positive area uses it"),
@@ -426,12 +276,22 @@ fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed)
         );
     }
     if masses.iter().any(|m| !m.is_finite()) {
-        return wrong(&format!("{at}.shape"), "the mass of the body is not finite", "check the scale of the mesh");
+        return wrong(
+            &format!("{at}.shape"),
+            "the mass of the body is not finite",
+            "check the scale of the mesh",
+        );
     }
     Ok(masses)
 }
 
-fn build_springs(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed, beta: f64) -> Checked<Vec<crate::mesh::Spring>> {
+fn build_springs(
+    at: &str,
+    body: &Body,
+    fabric: Option<&Fabric>,
+    placed: &Placed,
+    beta: f64,
+) -> Checked<Vec<Spring>> {
     let field = format!("{at}.springs");
     let is_rope = !placed.segments.is_empty();
     let thickness = match body.thickness {
@@ -441,7 +301,11 @@ fn build_springs(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed
     let from_young = match (body.young_modulus, thickness) {
         (None, _) => None,
         (Some(_), None) => {
-            return wrong(&format!("{at}.thickness"), "Young's modulus needs a thickness", "give `thickness` in m, e.g. 0.0005");
+            return wrong(
+                &format!("{at}.thickness"),
+                "Young's modulus needs a thickness",
+                "give `thickness` in m, e.g. 0.0005",
+            );
         }
         (Some(e), Some(t)) => {
             let e = positive(&format!("{at}.young_modulus"), e, "Pa")?;
@@ -457,7 +321,11 @@ fn build_springs(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed
         let young = if family == 0 { from_young } else { None };
         let given = [stiffness.is_some(), modulus.is_some(), young.is_some()].iter().filter(|g| **g).count();
         if given > 1 {
-            return wrong(&at, "its stiffness is given twice", "keep one of `stiffness`, `modulus` and `young_modulus`");
+            return wrong(
+                &at,
+                "its stiffness is given twice",
+                "keep one of `stiffness`, `modulus` and `young_modulus`",
+            );
         }
         parameters[family].stiffness = match (stiffness, modulus, young) {
             (Some(k), _, _) => Stiffness::PerSpring(not_negative(&format!("{at}.stiffness"), k, "N/m")?),
@@ -467,9 +335,15 @@ fn build_springs(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed
         };
         parameters[family].damping = not_negative(&format!("{at}.damping"), damping.unwrap_or(0.0), "N·s/m")?;
     }
-    let surface = Surface { positions: &placed.mesh.positions, triangles: &placed.mesh.triangles, segments: &placed.segments };
+    let surface = Surface {
+        positions: &placed.mesh.positions,
+        triangles: &placed.mesh.triangles,
+        segments: &placed.segments,
+    };
     let springs = match (body.springs.layout, placed.grid) {
-        (Layout::Structural, Some([columns, rows])) => Some(layout::structural_grid(&surface, columns, rows, &parameters)),
+        (Layout::Structural, Some([columns, rows])) => {
+            Some(layout::structural_grid(&surface, columns, rows, &parameters))
+        }
         (Layout::Structural, None) if is_rope => Some(layout::structural_rope(&surface, &parameters)),
         (Layout::Structural, None) => {
             return wrong(
@@ -482,13 +356,21 @@ fn build_springs(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed
             let radius = positive(&format!("{field}.layout.radius"), radius, "m")?;
             let (low, high) = bounds(&placed.mesh.positions);
             if (high - low).max_element() / radius > 1e9 {
-                return wrong(&format!("{field}.layout.radius"), "it is tiny against the body", "use about twice the edge length");
+                return wrong(
+                    &format!("{field}.layout.radius"),
+                    "it is tiny against the body",
+                    "use about twice the edge length",
+                );
             }
             layout::connection_radius(&surface, radius, &parameters)
         }
         (Layout::Graph(hops), _) => {
             if hops == 0 || hops > 8 {
-                return wrong(&format!("{field}.layout.graph"), format!("the hop limit must be from 1 to 8, not {hops}"), "2 is usual");
+                return wrong(
+                    &format!("{field}.layout.graph"),
+                    format!("the hop limit must be from 1 to 8, not {hops}"),
+                    "2 is usual",
+                );
             }
             layout::graph(&surface, hops as u8, &parameters)
         }
@@ -506,18 +388,23 @@ fn build_springs(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed
     Ok(springs)
 }
 
-fn build_tear(at: &str, body: &Body, fabric: Option<&Fabric>, topology: &Topology) -> Checked<Option<TearLimits>> {
+fn build_tear(
+    at: &str,
+    body: &Body,
+    fabric: Option<&Fabric>,
+    topology: &Topology,
+) -> Checked<Option<TearLimits>> {
     let Some(tear) = &body.tear else { return Ok(None) };
     let field = |name: &str| format!("{at}.tear.{name}");
     let mut limits = TearLimits { length_ratio: tear.length_ratio, length: tear.length, force: tear.force };
-    if let Some(ratio) = tear.length_ratio {
-        if positive(&field("length_ratio"), ratio, "times the rest length")? <= 1.0 {
-            return wrong(
-                &field("length_ratio"),
-                format!("a limit of {ratio} is not above the rest length: the body would tear at once"),
-                "give a ratio above 1, e.g. 1.3",
-            );
-        }
+    if let Some(ratio) = tear.length_ratio
+        && positive(&field("length_ratio"), ratio, "times the rest length")? <= 1.0
+    {
+        return wrong(
+            &field("length_ratio"),
+            format!("a limit of {ratio} is not above the rest length: the body would tear at once"),
+            "give a ratio above 1, e.g. 1.3",
+        );
     }
     if let Some(length) = tear.length {
         positive(&field("length"), length, "m")?;
@@ -526,7 +413,9 @@ fn build_tear(at: &str, body: &Body, fabric: Option<&Fabric>, topology: &Topolog
         if length <= longest {
             return wrong(
                 &field("length"),
-                format!("a limit of {length} m is not above the rest length of every spring (the longest has {longest:.4} m)"),
+                format!(
+                    "a limit of {length} m is not above the rest length of every spring (the longest has {longest:.4} m)"
+                ),
                 format!("give more than {longest:.4} m, or use `length_ratio`"),
             );
         }
@@ -538,7 +427,11 @@ fn build_tear(at: &str, body: &Body, fabric: Option<&Fabric>, topology: &Topolog
         match fabric {
             Some(f) => limits.length_ratio = Some(f.tear_ratio),
             None => {
-                return wrong(&format!("{at}.tear"), "no limit is given", "give `length_ratio`, `length`, `force`, or a `fabric`");
+                return wrong(
+                    &format!("{at}.tear"),
+                    "no limit is given",
+                    "give `length_ratio`, `length`, `force`, or a `fabric`",
+                );
             }
         }
     }
@@ -548,11 +441,19 @@ fn build_tear(at: &str, body: &Body, fabric: Option<&Fabric>, topology: &Topolog
 fn limit_range(at: &str, limit: &LengthLimit) -> Checked<(f64, f64)> {
     let max = limit.max.unwrap_or(f64::INFINITY);
     if max.is_nan() || max < 1.0 {
-        return wrong(&format!("{at}.max"), format!("the longest length must be at least the rest length, not {max} of it"), "1.1 is usual");
+        return wrong(
+            &format!("{at}.max"),
+            format!("the longest length must be at least the rest length, not {max} of it"),
+            "1.1 is usual",
+        );
     }
     let min = limit.min.unwrap_or(0.0);
     if !(0.0..=1.0).contains(&min) {
-        return wrong(&format!("{at}.min"), format!("the shortest length must be from 0 to 1 times the rest length, not {min}"), "0.9 is usual");
+        return wrong(
+            &format!("{at}.min"),
+            format!("the shortest length must be from 0 to 1 times the rest length, not {min}"),
+            "0.9 is usual",
+        );
     }
     Ok((max, min))
 }
@@ -565,7 +466,8 @@ fn build_pins(at: &str, body: &Body, placed: &Placed) -> Checked<Vec<PinModel>> 
         if let Some(motion) = &pin.motion {
             check_motion(&format!("{field}.motion"), motion)?;
         }
-        let middle = vertices.iter().map(|&v| placed.mesh.positions[v as usize]).sum::<DVec3>() / vertices.len() as f64;
+        let middle = vertices.iter().map(|&v| placed.mesh.positions[v as usize]).sum::<DVec3>()
+            / vertices.len() as f64;
         let pivot = pin.motion.as_ref().and_then(|m| m.pivot).map_or(middle, DVec3::from);
         pins.push(PinModel { name: pin.name.clone(), vertices, motion: pin.motion.clone(), pivot });
     }
@@ -580,23 +482,34 @@ fn select(at: &str, select: &Select, placed: &Placed) -> Checked<Vec<u32>> {
         Select::All => (0..n as u32).collect(),
         Select::Vertices(list) => {
             if let Some(v) = list.iter().find(|v| **v as usize >= n) {
-                return wrong(&format!("{at}.vertices"), format!("there is no vertex {v}"), format!("the last one is {}", n - 1));
+                return wrong(
+                    &format!("{at}.vertices"),
+                    format!("there is no vertex {v}"),
+                    format!("the last one is {}", n - 1),
+                );
             }
             list.clone()
         }
         Select::Near(p) => {
             let p = vector(&format!("{at}.near"), *p)?;
-            let nearest = (0..n).min_by(|&a, &b| x[a].distance_squared(p).total_cmp(&x[b].distance_squared(p)));
+            let nearest =
+                (0..n).min_by(|&a, &b| x[a].distance_squared(p).total_cmp(&x[b].distance_squared(p)));
             nearest.map(|v| v as u32).into_iter().collect()
         }
         Select::Within(region) => {
             let min = vector(&format!("{at}.within.min"), region.min)?;
             let max = vector(&format!("{at}.within.max"), region.max)?;
-            (0..n as u32).filter(|&v| x[v as usize].cmpge(min).all() && x[v as usize].cmple(max).all()).collect()
+            (0..n as u32)
+                .filter(|&v| x[v as usize].cmpge(min).all() && x[v as usize].cmple(max).all())
+                .collect()
         }
         Select::Border(border) => {
             let Some([columns, rows]) = placed.grid else {
-                return wrong(&format!("{at}.border"), "only a grid has borders", "use `near`, `within` or `vertices`");
+                return wrong(
+                    &format!("{at}.border"),
+                    "only a grid has borders",
+                    "use `near`, `within` or `vertices`",
+                );
             };
             (0..n)
                 .filter(|v| match border {
@@ -616,104 +529,4 @@ fn select(at: &str, select: &Select, placed: &Placed) -> Checked<Vec<u32>> {
         return wrong(at, "it selects no vertex", format!("the body reaches from {low} to {high}"));
     }
     Ok(chosen)
-}
-
-fn check_motion(at: &str, motion: &Motion) -> Checked<()> {
-    vector(&format!("{at}.velocity"), motion.velocity)?;
-    vector(&format!("{at}.spin_deg"), motion.spin_deg)?;
-    if let Some(pivot) = motion.pivot {
-        vector(&format!("{at}.pivot"), pivot)?;
-    }
-    let mut last = f64::NEG_INFINITY;
-    for (k, key) in motion.keys.iter().enumerate() {
-        let field = format!("{at}.key[{k}]");
-        vector(&format!("{field}.translate"), key.translate)?;
-        vector(&format!("{field}.rotate_deg"), key.rotate_deg)?;
-        if finite(&format!("{field}.t"), key.t)? <= last {
-            return wrong(&format!("{field}.t"), format!("key {k} is not later than the one before"), "put keys in order of time");
-        }
-        last = key.t;
-    }
-    Ok(())
-}
-
-fn build_collider(at: &str, collider: &Collider) -> Checked<ColliderModel> {
-    let field = |name: &str| format!("{at}.{name}");
-    let size = |name: &str, value: f64| positive(&field(name), value, "m");
-    let shape = match &collider.shape {
-        ColliderShape::Plane(p) => Primitive::Plane { normal: direction(&field("shape.plane.normal"), p.normal)? },
-        ColliderShape::Sphere(s) => Primitive::Sphere { radius: size("shape.sphere.radius", s.radius)? },
-        ColliderShape::Box(b) => {
-            for part in b.size {
-                size("shape.box.size", part)?;
-            }
-            Primitive::Box { half: DVec3::from(b.size) * 0.5 }
-        }
-        ColliderShape::Capsule(c) => Primitive::Capsule {
-            radius: size("shape.capsule.radius", c.radius)?,
-            half_height: 0.5 * not_negative(&field("shape.capsule.height"), c.height, "m")?,
-        },
-        ColliderShape::Cylinder(c) => Primitive::Cylinder {
-            radius: size("shape.cylinder.radius", c.radius)?,
-            half_height: 0.5 * size("shape.cylinder.height", c.height)?,
-        },
-    };
-    let translation = vector(&field("position"), collider.position)?;
-    let turn = rotation(vector(&field("rotate_deg"), collider.rotate_deg)?);
-    if let Some(motion) = &collider.motion {
-        check_motion(&field("motion"), motion)?;
-    }
-    let share = |name: &str, value: f64| {
-        if (0.0..=1.0).contains(&value) {
-            Ok(value)
-        } else {
-            wrong(&field(name), format!("it must be from 0 to 1, but is {value}"), "0 is usual for cloth")
-        }
-    };
-    let material = ContactMaterial {
-        friction: not_negative(&field("friction"), collider.friction, "1")?,
-        restitution: share("restitution", collider.restitution)?,
-        tangential_keep: collider.tangential_keep.map(|k| share("tangential_keep", k)).transpose()?,
-    };
-    Ok(ColliderModel {
-        name: collider.name.clone(),
-        shape,
-        pose: Pose { rotation: turn, translation },
-        pivot: collider.motion.as_ref().and_then(|m| m.pivot).map_or(translation, DVec3::from),
-        motion: collider.motion.clone(),
-        material,
-    })
-}
-
-/// Hash of what decides how the model moves.
-fn fingerprint(model: &Model) -> u64 {
-    let mut hash = Hasher::default();
-    hash.vectors(&[model.gravity]);
-    hash.number(model.fps);
-    // Plain data is hashed through its debug form, which names every field and every digit.
-    hash.text(&format!("{:?}{:?}{:?}", model.wind, model.health, model.colliders));
-    for group in &model.groups {
-        hash.text(solver_name(group.solver));
-        hash.word(u64::from(group.substeps));
-        hash.text(&format!("{:?}", group.cg));
-    }
-    for body in &model.bodies {
-        hash.word(body.group as u64);
-        hash.vectors(&body.topology.rest_positions);
-        hash.vectors(&[body.velocity]);
-        for m in &body.topology.masses {
-            hash.number(*m);
-        }
-        for s in &body.topology.springs {
-            hash.word(u64::from(s.i) << 32 | u64::from(s.j));
-            hash.number(s.stiffness);
-            hash.number(s.damping);
-        }
-        for t in &body.topology.triangles {
-            hash.word(u64::from(t[0]) << 32 | u64::from(t[1]));
-            hash.word(u64::from(t[2]));
-        }
-        hash.text(&format!("{:?}{:?}{:?}{:?}{:?}", body.energies, body.limits, body.tear, body.skin, body.pins));
-    }
-    hash.finish()
 }

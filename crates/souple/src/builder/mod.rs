@@ -1,0 +1,221 @@
+//! From scene to model: checks every number, names the field that is wrong, compiles the rest.
+
+mod body;
+mod world;
+
+use glam::DVec3;
+
+use body::build_body;
+use world::{build_collider, check_wind};
+
+use crate::error::SceneError;
+use crate::model::{GroupModel, Model};
+use crate::scene::{Group, SCENE_FORMAT, Scene, Vec3};
+use crate::solver::solver_name;
+use crate::state::Hasher;
+
+type Checked<T> = Result<T, SceneError>;
+
+/// Compiles a scene into a [`Model`].
+#[derive(Clone, Copy, Debug)]
+pub struct ModelBuilder<'a> {
+    scene: &'a Scene,
+}
+
+fn wrong<T>(field: &str, problem: impl Into<String>, help: impl Into<String>) -> Checked<T> {
+    Err(SceneError::new(field, problem, help))
+}
+
+fn finite(field: &str, value: f64) -> Checked<f64> {
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        wrong(field, format!("{value} is not a finite number"), "write a plain number")
+    }
+}
+
+fn positive(field: &str, value: f64, unit: &str) -> Checked<f64> {
+    if finite(field, value)? > 0.0 {
+        Ok(value)
+    } else {
+        wrong(
+            field,
+            format!("it must be greater than 0, but is {value}"),
+            format!("give a positive number of {unit}"),
+        )
+    }
+}
+
+fn not_negative(field: &str, value: f64, unit: &str) -> Checked<f64> {
+    if finite(field, value)? >= 0.0 {
+        Ok(value)
+    } else {
+        wrong(
+            field,
+            format!("it must not be negative, but is {value}"),
+            format!("give 0 or a positive number of {unit}"),
+        )
+    }
+}
+
+fn vector(field: &str, value: Vec3) -> Checked<DVec3> {
+    let v = DVec3::from(value);
+    if v.is_finite() {
+        Ok(v)
+    } else {
+        wrong(field, format!("{value:?} has a part that is not a finite number"), "write three plain numbers")
+    }
+}
+
+fn direction(field: &str, value: Vec3) -> Checked<DVec3> {
+    match vector(field, value)?.try_normalize() {
+        Some(unit) => Ok(unit),
+        None => wrong(
+            field,
+            "a direction of length 0 points nowhere",
+            "give any vector that is not zero, e.g. [0, 1, 0]",
+        ),
+    }
+}
+
+impl<'a> ModelBuilder<'a> {
+    /// A builder of that scene. Mesh files must have been read into the scene before (`Shape::Mesh`).
+    pub fn new(scene: &'a Scene) -> Self {
+        ModelBuilder { scene }
+    }
+
+    /// Checks and compiles the whole scene.
+    pub fn build(self) -> Checked<Model> {
+        let scene = self.scene;
+        if scene.format != SCENE_FORMAT {
+            return wrong(
+                "format",
+                format!("this engine reads scenes of format {SCENE_FORMAT}, not {}", scene.format),
+                format!("write `format = {SCENE_FORMAT}`"),
+            );
+        }
+        let gravity = vector("gravity", scene.gravity)?;
+        let fps = positive("time.fps", scene.time.fps, "frames per second")?;
+        positive("health.max_speed", scene.health.max_speed, "m/s")?;
+        positive("health.max_extent", scene.health.max_extent, "m")?;
+        unique("body", scene.bodies.iter().map(|b| b.name.as_str()))?;
+        unique("collider", scene.colliders.iter().map(|c| c.name.as_str()))?;
+        unique("group", scene.groups.iter().map(|g| g.name.as_str()))?;
+        let groups = self.groups(fps)?;
+        let wind = check_wind(&scene.wind.unwrap_or_default())?;
+        let mut bodies = Vec::new();
+        for (b, body) in scene.bodies.iter().enumerate() {
+            bodies.push(build_body(&format!("body[{b}]"), body, &groups, gravity, &wind)?);
+        }
+        let mut colliders = Vec::new();
+        for (c, collider) in scene.colliders.iter().enumerate() {
+            colliders.push(build_collider(&format!("collider[{c}]"), collider)?);
+        }
+        let mut model = Model {
+            name: scene.name.clone(),
+            gravity,
+            fps,
+            frames: scene.time.frames,
+            health: scene.health,
+            wind,
+            groups,
+            bodies,
+            colliders,
+            fingerprint: 0,
+        };
+        model.fingerprint = fingerprint(&model);
+        Ok(model)
+    }
+
+    fn groups(&self, fps: f64) -> Checked<Vec<GroupModel>> {
+        let default = [Group::default()];
+        let groups = if self.scene.groups.is_empty() { &default[..] } else { &self.scene.groups };
+        let compile = |(g, group): (usize, &Group)| {
+            let field = |name: &str| format!("group[{g}].{name}");
+            let substeps = match group.dt {
+                None => 1.0,
+                Some(dt) => (1.0 / (fps * positive(&field("dt"), dt, "seconds")?) - 1e-9).ceil().max(1.0),
+            };
+            if substeps > 1e6 {
+                return wrong(
+                    &field("dt"),
+                    format!("a frame of {:.4} s would take {substeps:.0} steps", 1.0 / fps),
+                    "give a dt of at least a millionth of a frame",
+                );
+            }
+            let tolerance = positive(&field("cg.tolerance"), group.cg.tolerance, "relative residual")?;
+            if tolerance >= 1.0 {
+                return wrong(
+                    &field("cg.tolerance"),
+                    "a tolerance of 1 or more solves nothing",
+                    "1e-3 is usual",
+                );
+            }
+            if group.cg.max_iterations == 0 {
+                return wrong(&field("cg.max_iterations"), "it must be at least 1", "200 is usual");
+            }
+            Ok(GroupModel {
+                name: group.name.clone(),
+                solver: group.solver,
+                substeps: substeps as u32,
+                cg: group.cg,
+            })
+        };
+        groups.iter().enumerate().map(compile).collect()
+    }
+}
+
+fn unique<'n>(kind: &str, names: impl Iterator<Item = &'n str>) -> Checked<()> {
+    let mut seen: Vec<&str> = Vec::new();
+    for (i, name) in names.enumerate() {
+        let field = format!("{kind}[{i}].name");
+        if name.is_empty() {
+            return wrong(&field, format!("a {kind} needs a name"), format!("write `name = \"{kind}{i}\"`"));
+        }
+        if let Some(first) = seen.iter().position(|s| *s == name) {
+            return wrong(
+                &field,
+                format!("there are two of kind {kind} with the name '{name}': number {first} and number {i}"),
+                format!("rename one of them, e.g. '{name}-{i}'"),
+            );
+        }
+        seen.push(name);
+    }
+    Ok(())
+}
+
+/// Hash of what decides how the model moves.
+fn fingerprint(model: &Model) -> u64 {
+    let mut hash = Hasher::default();
+    hash.vectors(&[model.gravity]);
+    hash.number(model.fps);
+    // Plain data is hashed through its debug form, which names every field and every digit.
+    hash.text(&format!("{:?}{:?}{:?}", model.wind, model.health, model.colliders));
+    for group in &model.groups {
+        hash.text(solver_name(group.solver));
+        hash.word(u64::from(group.substeps));
+        hash.text(&format!("{:?}", group.cg));
+    }
+    for body in &model.bodies {
+        hash.word(body.group as u64);
+        hash.vectors(&body.topology.rest_positions);
+        hash.vectors(&[body.velocity]);
+        for m in &body.topology.masses {
+            hash.number(*m);
+        }
+        for s in &body.topology.springs {
+            hash.word(u64::from(s.i) << 32 | u64::from(s.j));
+            hash.number(s.stiffness);
+            hash.number(s.damping);
+        }
+        for t in &body.topology.triangles {
+            hash.word(u64::from(t[0]) << 32 | u64::from(t[1]));
+            hash.word(u64::from(t[2]));
+        }
+        hash.text(&format!(
+            "{:?}{:?}{:?}{:?}{:?}",
+            body.energies, body.limits, body.tear, body.skin, body.pins
+        ));
+    }
+    hash.finish()
+}

@@ -1,0 +1,105 @@
+//! Checks and compiles colliders, scripted motion and wind.
+
+use glam::DVec3;
+
+use super::{Checked, direction, finite, not_negative, positive, vector, wrong};
+use crate::contact::primitives::Primitive;
+use crate::contact::response::ContactMaterial;
+use crate::math::{Pose, rotation};
+use crate::model::ColliderModel;
+use crate::scene::{Collider, ColliderShape, Motion, Wind};
+
+pub(super) fn check_wind(wind: &Wind) -> Checked<Wind> {
+    vector("wind.velocity", wind.velocity)?;
+    not_negative("wind.air_density", wind.air_density, "kg/m³")?;
+    if let Some(g) = &wind.gusts {
+        not_negative("wind.gusts.strength", g.strength, "m/s")?;
+        positive("wind.gusts.size", g.size, "m")?;
+        positive("wind.gusts.period", g.period, "s")?;
+    }
+    if let Some(s) = &wind.sinus {
+        vector("wind.sinus.amplitude", s.amplitude)?;
+        not_negative("wind.sinus.frequency", s.frequency, "Hz")?;
+        not_negative("wind.sinus.spread", s.spread, "1")?;
+    }
+    if let Some(r) = &wind.random_force {
+        direction("wind.random_force.direction", r.direction)?;
+        not_negative("wind.random_force.amplitude", r.amplitude, "N")?;
+        not_negative("wind.random_force.max_frequency", r.max_frequency, "rad/s")?;
+        not_negative("wind.random_force.hold", r.hold, "s")?;
+    }
+    Ok(*wind)
+}
+
+pub(super) fn check_motion(at: &str, motion: &Motion) -> Checked<()> {
+    vector(&format!("{at}.velocity"), motion.velocity)?;
+    vector(&format!("{at}.spin_deg"), motion.spin_deg)?;
+    if let Some(pivot) = motion.pivot {
+        vector(&format!("{at}.pivot"), pivot)?;
+    }
+    let mut last = f64::NEG_INFINITY;
+    for (k, key) in motion.keys.iter().enumerate() {
+        let field = format!("{at}.key[{k}]");
+        vector(&format!("{field}.translate"), key.translate)?;
+        vector(&format!("{field}.rotate_deg"), key.rotate_deg)?;
+        if finite(&format!("{field}.t"), key.t)? <= last {
+            return wrong(
+                &format!("{field}.t"),
+                format!("key {k} is not later than the one before"),
+                "put keys in order of time",
+            );
+        }
+        last = key.t;
+    }
+    Ok(())
+}
+
+pub(super) fn build_collider(at: &str, collider: &Collider) -> Checked<ColliderModel> {
+    let field = |name: &str| format!("{at}.{name}");
+    let size = |name: &str, value: f64| positive(&field(name), value, "m");
+    let shape = match &collider.shape {
+        ColliderShape::Plane(p) => {
+            Primitive::Plane { normal: direction(&field("shape.plane.normal"), p.normal)? }
+        }
+        ColliderShape::Sphere(s) => Primitive::Sphere { radius: size("shape.sphere.radius", s.radius)? },
+        ColliderShape::Box(b) => {
+            for part in b.size {
+                size("shape.box.size", part)?;
+            }
+            Primitive::Box { half: DVec3::from(b.size) * 0.5 }
+        }
+        ColliderShape::Capsule(c) => Primitive::Capsule {
+            radius: size("shape.capsule.radius", c.radius)?,
+            half_height: 0.5 * not_negative(&field("shape.capsule.height"), c.height, "m")?,
+        },
+        ColliderShape::Cylinder(c) => Primitive::Cylinder {
+            radius: size("shape.cylinder.radius", c.radius)?,
+            half_height: 0.5 * size("shape.cylinder.height", c.height)?,
+        },
+    };
+    let translation = vector(&field("position"), collider.position)?;
+    let turn = rotation(vector(&field("rotate_deg"), collider.rotate_deg)?);
+    if let Some(motion) = &collider.motion {
+        check_motion(&field("motion"), motion)?;
+    }
+    let share = |name: &str, value: f64| {
+        if (0.0..=1.0).contains(&value) {
+            Ok(value)
+        } else {
+            wrong(&field(name), format!("it must be from 0 to 1, but is {value}"), "0 is usual for cloth")
+        }
+    };
+    let material = ContactMaterial {
+        friction: not_negative(&field("friction"), collider.friction, "1")?,
+        restitution: share("restitution", collider.restitution)?,
+        tangential_keep: collider.tangential_keep.map(|k| share("tangential_keep", k)).transpose()?,
+    };
+    Ok(ColliderModel {
+        name: collider.name.clone(),
+        shape,
+        pose: Pose { rotation: turn, translation },
+        pivot: collider.motion.as_ref().and_then(|m| m.pivot).map_or(translation, DVec3::from),
+        motion: collider.motion.clone(),
+        material,
+    })
+}

@@ -1,0 +1,481 @@
+//! Soft bodies as the user writes them: shape, material, springs, limits, supports.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Motion, Vec3};
+
+scene_type! {
+    /// A soft body: particles joined by springs, with a surface or a line to show.
+    #[serde(default)]
+    pub struct Body {
+        /// Name, unique in the scene.
+        pub name: String,
+        /// Group whose solver advances it; the first group without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub group: Option<String>,
+        /// Its shape at rest.
+        pub shape: Shape,
+        /// Where it is put.
+        pub placement: Placement,
+        /// Named fabric that gives every material number not written here: cotton, silk, wool, denim, leather, rubber.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub fabric: Option<String>,
+        /// Mass per area of a surface, kg/m², or per length of a rope, kg/m.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub density: Option<f64>,
+        /// Total mass, kg; instead of density.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub mass: Option<f64>,
+        /// Young's modulus, Pa; with `thickness` it sets the modulus of the stretch springs.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub young_modulus: Option<f64>,
+        /// Thickness of the material, m (cross-section diameter of a rope).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub thickness: Option<f64>,
+        /// Springs between the particles.
+        pub springs: Springs,
+        /// Rayleigh damping.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub rayleigh: Option<Rayleigh>,
+        /// Stretch limits beyond what springs can do.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub limits: Option<Limits>,
+        /// When it tears.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub tear: Option<Tear>,
+        /// How the air acts on it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub air: Option<Air>,
+        /// Distance at which its particles touch colliders, m.
+        pub skin: f64,
+        /// Velocity at the start, m/s.
+        pub velocity: Vec3,
+        /// Supports.
+        #[serde(rename = "pin", skip_serializing_if = "Vec::is_empty")]
+        pub pins: Vec<Pin>,
+        /// Constant forces on chosen points.
+        #[serde(rename = "pull", skip_serializing_if = "Vec::is_empty")]
+        pub pulls: Vec<Pull>,
+    }
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Body {
+            name: "body".into(),
+            group: None,
+            shape: Shape::default(),
+            placement: Placement::default(),
+            fabric: None,
+            density: None,
+            mass: None,
+            young_modulus: None,
+            thickness: None,
+            springs: Springs::default(),
+            rayleigh: None,
+            limits: None,
+            tear: None,
+            air: None,
+            skin: 0.002,
+            velocity: [0.0; 3],
+            pins: Vec::new(),
+            pulls: Vec::new(),
+        }
+    }
+}
+
+scene_type! {
+    /// Shape of a body at rest.
+    pub enum Shape {
+        /// A rectangle of cloth.
+        Grid(Grid),
+        /// A line of particles.
+        Rope(Rope),
+        /// A mesh file, path relative to the scene.
+        File(MeshFile),
+        /// A mesh written in the scene itself.
+        Mesh(InlineMesh),
+    }
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Shape::Grid(Grid::default())
+    }
+}
+
+scene_type! {
+    /// A rectangle of cloth (ESSI-17). Vertex (i, j) of row i and column j has index i·columns + j.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Grid {
+        /// Extent along columns (u) and along rows (v), m.
+        pub size: [f64; 2],
+        /// Number of vertices along u and along v.
+        pub vertices: [u32; 2],
+        /// The plane it lies in: `xz` is horizontal (u = x, v = z), `xy` hangs (u = x, v downwards from the top).
+        pub plane: GridPlane,
+        /// How cells are cut in two triangles.
+        pub diagonals: Diagonals,
+    }
+}
+
+impl Default for Grid {
+    fn default() -> Self {
+        Grid {
+            size: [1.0, 1.0],
+            vertices: [32, 32],
+            plane: GridPlane::default(),
+            diagonals: Diagonals::default(),
+        }
+    }
+}
+
+scene_type! {
+    /// The plane of a grid. The grid starts at the origin; `placement` moves it.
+    #[derive(Copy, Default, Eq)]
+    pub enum GridPlane {
+        /// Horizontal: u along x, v along z.
+        #[default]
+        Xz,
+        /// Vertical: u along x, v along −y, so that row 0 is the top.
+        Xy,
+    }
+}
+
+scene_type! {
+    /// How a cell of the grid is cut in two triangles.
+    #[derive(Copy, Default, Eq)]
+    pub enum Diagonals {
+        /// Like a chess-board.
+        #[default]
+        Alternating,
+        /// All the same way.
+        Regular,
+    }
+}
+
+scene_type! {
+    /// A line of particles, from the origin of the placement along `direction`.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Rope {
+        /// Rest length, m.
+        pub length: f64,
+        /// Number of vertices.
+        pub vertices: u32,
+        /// Direction, any length.
+        pub direction: Vec3,
+        /// Where the mass sits.
+        pub mass_at: RopeMass,
+    }
+}
+
+impl Default for Rope {
+    fn default() -> Self {
+        Rope { length: 1.0, vertices: 20, direction: [0.0, -1.0, 0.0], mass_at: RopeMass::default() }
+    }
+}
+
+scene_type! {
+    /// How the mass of a rope is shared among its vertices.
+    #[derive(Copy, Default, Eq)]
+    pub enum RopeMass {
+        /// By length: end vertices carry half.
+        #[default]
+        Segments,
+        /// The same for each vertex but the first, which carries none but is to be pinned: a chain of equal weights.
+        Beads,
+    }
+}
+
+scene_type! {
+    /// A mesh file.
+    pub struct MeshFile {
+        /// Path relative to the scene file: .obj, .ply, .stl or .3ds.
+        pub path: String,
+        /// Merge vertices at the same place, so that seams do not come apart (on by default).
+        #[serde(default = "yes")]
+        pub weld: bool,
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+scene_type! {
+    /// A mesh written in the scene itself.
+    #[derive(Default)]
+    pub struct InlineMesh {
+        /// Vertex positions, m.
+        pub positions: Vec<Vec3>,
+        /// Triangles.
+        #[serde(default)]
+        pub triangles: Vec<[u32; 3]>,
+        /// Texture coordinates, one per vertex, or none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub uvs: Vec<[f64; 2]>,
+    }
+}
+
+scene_type! {
+    /// Where something is put: scaled, then turned, then moved (ESSI-03, ESSI-04).
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Placement {
+        /// Translation, m.
+        pub translate: Vec3,
+        /// Rotation: unit axis times angle in degrees.
+        pub rotate_deg: Vec3,
+        /// Scale of the shape.
+        pub scale: f64,
+    }
+}
+
+impl Default for Placement {
+    fn default() -> Self {
+        Placement { translate: [0.0; 3], rotate_deg: [0.0; 3], scale: 1.0 }
+    }
+}
+
+scene_type! {
+    /// Springs between particles.
+    #[serde(default)]
+    #[derive(Copy, Default)]
+    pub struct Springs {
+        /// Which pairs of particles get a spring.
+        pub layout: Layout,
+        /// Springs along threads or mesh edges.
+        pub stretch: Family,
+        /// Springs across the cells of a grid.
+        pub shear: Family,
+        /// Springs that skip a particle and so resist bending.
+        pub bend: Family,
+    }
+}
+
+scene_type! {
+    /// Which pairs of particles get a spring.
+    #[derive(Copy, Default)]
+    pub enum Layout {
+        /// Stretch to the 4 grid neighbours, shear to the 4 diagonals, bending to every second one (ESSI-18). A rope has
+        /// stretch and bending. Only for grids and ropes: give meshes `graph` or `radius`.
+        #[default]
+        Structural,
+        /// Every pair closer than this, m (ESSI-20).
+        Radius(f64),
+        /// Every pair within this many edges on the mesh (ESSI-21); works on any mesh.
+        Graph(u32),
+    }
+}
+
+scene_type! {
+    /// One family of springs (ESSI-19). Give `stiffness` or `modulus`, or leave both to the fabric.
+    #[serde(default)]
+    #[derive(Copy, Default)]
+    pub struct Family {
+        /// Stiffness of each spring, N/m; 0 leaves the family out.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub stiffness: Option<f64>,
+        /// Tension per width and strain of the sheet, N/m (for a rope: force per strain, N): each spring gets its share
+        /// by the area around it, so that the sheet is as stiff on any mesh.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub modulus: Option<f64>,
+        /// Axial damping of each spring, N·s/m (GRI-05).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub damping: Option<f64>,
+    }
+}
+
+scene_type! {
+    /// Rayleigh damping: force −(α M + β K) v, with K taken along each spring.
+    #[serde(default)]
+    #[derive(Copy, Default)]
+    pub struct Rayleigh {
+        /// α, 1/s: slows all motion, like dissipation (ESSI-26).
+        pub mass: f64,
+        /// β, s: damps changes of length in proportion to stiffness.
+        pub stiffness: f64,
+    }
+}
+
+scene_type! {
+    /// Limits on the length of springs (ESSI-34…37), applied after each substep.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Limits {
+        /// What is corrected.
+        pub method: LimitMethod,
+        /// How often all springs are visited per substep.
+        pub iterations: u32,
+        /// Limits of stretch springs.
+        pub stretch: LengthLimit,
+        /// Limits of shear springs.
+        pub shear: LengthLimit,
+        /// Limits of bend springs; none by default, or the cloth could not fold (ESSI-37).
+        pub bend: LengthLimit,
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            method: LimitMethod::default(),
+            iterations: 10,
+            stretch: LengthLimit { max: Some(1.1), min: None },
+            shear: LengthLimit { max: Some(1.1), min: None },
+            bend: LengthLimit::default(),
+        }
+    }
+}
+
+scene_type! {
+    /// What a stretch limit corrects.
+    #[derive(Copy, Default, Eq)]
+    pub enum LimitMethod {
+        /// Nothing: stiffness alone (ESSI-34).
+        None,
+        /// Positions, after Provot (ESSI-35).
+        Position,
+        /// Relative velocities along the spring (ESSI-36).
+        #[default]
+        Velocity,
+    }
+}
+
+scene_type! {
+    /// Limits on the length of a spring, as ratios of its rest length.
+    #[serde(default)]
+    #[derive(Copy, Default)]
+    pub struct LengthLimit {
+        /// Longest, at least 1.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub max: Option<f64>,
+        /// Shortest, at most 1.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub min: Option<f64>,
+    }
+}
+
+scene_type! {
+    /// When a body tears (GRI-08). Give at least one limit; the first that is passed counts. Only stretch and shear
+    /// springs are judged: a bend spring is cut when the surface between its ends is.
+    #[serde(default)]
+    #[derive(Copy, Default)]
+    pub struct Tear {
+        /// Longest length of a spring as a ratio of its rest length; above 1.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub length_ratio: Option<f64>,
+        /// Longest length of a spring, m; above the rest length of every spring.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub length: Option<f64>,
+        /// Largest tension of a spring, N.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub force: Option<f64>,
+    }
+}
+
+scene_type! {
+    /// How the air acts on a body.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Air {
+        /// Drag coefficient of each triangle facing the flow.
+        pub drag: f64,
+        /// Lift coefficient of each triangle.
+        pub lift: f64,
+        /// Viscous force per area and normal speed, N·s/m³ (ESSI-27).
+        pub viscous: f64,
+    }
+}
+
+impl Default for Air {
+    fn default() -> Self {
+        Air { drag: 1.0, lift: 0.5, viscous: 0.0 }
+    }
+}
+
+scene_type! {
+    /// A set of supported particles (GRI-07, ESSI-11).
+    #[serde(default)]
+    pub struct Pin {
+        /// Name, for control streams; `left` and `right` say more than `0` and `1`.
+        pub name: String,
+        /// Which particles.
+        pub select: Select,
+        /// How they move; fixed without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub motion: Option<Motion>,
+    }
+}
+
+impl Default for Pin {
+    fn default() -> Self {
+        Pin { name: "pin".into(), select: Select::Vertices(Vec::new()), motion: None }
+    }
+}
+
+scene_type! {
+    /// A choice of particles.
+    pub enum Select {
+        /// By index.
+        Vertices(Vec<u32>),
+        /// The one nearest to a point of the world, m.
+        Near(Vec3),
+        /// All inside a box of the world, m.
+        Within(Region),
+        /// A border of a grid.
+        Border(Border),
+        /// Every particle.
+        All,
+    }
+}
+
+scene_type! {
+    /// A box of the world.
+    #[derive(Copy)]
+    pub struct Region {
+        /// Lowest corner, m.
+        pub min: Vec3,
+        /// Highest corner, m.
+        pub max: Vec3,
+    }
+}
+
+scene_type! {
+    /// A border of a grid.
+    #[derive(Copy, Eq)]
+    pub enum Border {
+        /// First column.
+        U0,
+        /// Last column.
+        U1,
+        /// First row (the top of a hanging grid).
+        V0,
+        /// Last row.
+        V1,
+    }
+}
+
+scene_type! {
+    /// A constant force shared by chosen particles (ESSI-29).
+    #[serde(default)]
+    pub struct Pull {
+        /// Which particles.
+        pub select: Select,
+        /// Total force, N.
+        pub force: Vec3,
+        /// When it begins, s.
+        pub from: f64,
+        /// When it ends, s; never without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub until: Option<f64>,
+    }
+}
+
+impl Default for Pull {
+    fn default() -> Self {
+        Pull { select: Select::Vertices(Vec::new()), force: [0.0; 3], from: 0.0, until: None }
+    }
+}

@@ -1,0 +1,213 @@
+//! What the user wrote: the scene, as plain data in SI units.
+//!
+//! The same types are read from TOML or JSON, built in Rust, edited in tools and described by the JSON schema. Nothing
+//! here is checked beyond its type: [`crate::ModelBuilder`] validates a scene and names the field that is wrong.
+//! A scene is the merged scene of ESSI-01 and GRI-01: soft bodies, rigid colliders, forces, supports.
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the scene format that this engine reads.
+pub const SCENE_FORMAT: u32 = 1;
+
+/// A vector or point, m or as said by the field; y is up.
+pub type Vec3 = [f64; 3];
+
+macro_rules! scene_type {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident $body:tt) => {
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(deny_unknown_fields)]
+        $(#[$meta])*
+        $vis struct $name $body
+    };
+    ($(#[$meta:meta])* $vis:vis enum $name:ident $body:tt) => {
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(rename_all = "snake_case", deny_unknown_fields)]
+        $(#[$meta])*
+        $vis enum $name $body
+    };
+}
+
+mod body;
+mod world;
+
+pub use body::*;
+pub use world::*;
+
+scene_type! {
+    /// A whole scene.
+    #[serde(default)]
+    pub struct Scene {
+        /// Version of the format; 1.
+        pub format: u32,
+        /// Name shown to people.
+        pub name: String,
+        /// One sentence on what the scene shows.
+        pub description: String,
+        /// Acceleration of gravity, m/s².
+        pub gravity: Vec3,
+        /// Frames and frame rate.
+        pub time: Time,
+        /// Limits beyond which an object counts as diverging.
+        pub health: Health,
+        /// Moving air.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub wind: Option<Wind>,
+        /// Solver groups: bodies of one group are advanced by one solver. Without any, there is one called "default".
+        #[serde(rename = "group", skip_serializing_if = "Vec::is_empty")]
+        pub groups: Vec<Group>,
+        /// Everything soft.
+        #[serde(rename = "body", skip_serializing_if = "Vec::is_empty")]
+        pub bodies: Vec<Body>,
+        /// Everything rigid that bodies run into.
+        #[serde(rename = "collider", skip_serializing_if = "Vec::is_empty")]
+        pub colliders: Vec<Collider>,
+        /// What must be true at the end of the run: makes the scene a test.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub expect: Option<Expect>,
+    }
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        Scene {
+            format: SCENE_FORMAT,
+            name: String::new(),
+            description: String::new(),
+            gravity: [0.0, -9.81, 0.0],
+            time: Time::default(),
+            health: Health::default(),
+            wind: None,
+            groups: Vec::new(),
+            bodies: Vec::new(),
+            colliders: Vec::new(),
+            expect: None,
+        }
+    }
+}
+
+scene_type! {
+    /// Frames and frame rate.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Time {
+        /// Frames per second of the animation; one step of the simulation is one frame.
+        pub fps: f64,
+        /// How many frames a run makes.
+        pub frames: u32,
+    }
+}
+
+impl Default for Time {
+    fn default() -> Self {
+        Time { fps: 60.0, frames: 300 }
+    }
+}
+
+scene_type! {
+    /// Limits beyond which an object counts as diverging: it is rolled back, retried with smaller steps, then frozen.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Health {
+        /// Largest credible speed, m/s.
+        pub max_speed: f64,
+        /// Largest credible coordinate, m.
+        pub max_extent: f64,
+    }
+}
+
+impl Default for Health {
+    fn default() -> Self {
+        Health { max_speed: 1e3, max_extent: 1e6 }
+    }
+}
+
+scene_type! {
+    /// A group of bodies that one solver advances together.
+    #[serde(default)]
+    pub struct Group {
+        /// Name that bodies refer to.
+        pub name: String,
+        /// How the equations of motion are integrated.
+        pub solver: SolverKind,
+        /// Longest solver step, s; a frame is divided into equal substeps no longer than this. Without it: one per frame.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub dt: Option<f64>,
+        /// Conjugate gradient settings of `implicit_euler_cg`.
+        pub cg: Cg,
+    }
+}
+
+impl Default for Group {
+    fn default() -> Self {
+        Group { name: "default".into(), solver: SolverKind::default(), dt: None, cg: Cg::default() }
+    }
+}
+
+scene_type! {
+    /// How the equations of motion are integrated.
+    #[derive(Copy, Default, Eq)]
+    pub enum SolverKind {
+        /// v' = v + h a(x, v), x' = x + h v (ESSI-30). Gains energy; for teaching.
+        ExplicitEuler,
+        /// v' = v + h a(x, v), x' = x + h v' (ESSI-31, the seed's "modified Euler").
+        SymplecticEuler,
+        /// Heun's explicit trapezoid, second order.
+        ModifiedEuler,
+        /// Mid-point, second order (ESSI-32).
+        Midpoint,
+        /// Runge–Kutta of fourth order (ESSI-33).
+        Rk4,
+        /// Velocity Verlet, second order, symplectic.
+        Verlet,
+        /// Backward Euler, linearised, solved by filtered block-preconditioned conjugate gradient (ESSI-38, 40).
+        #[default]
+        ImplicitEulerCg,
+        /// Backward Euler, linearised, solved by sparse Cholesky.
+        ImplicitEulerCholesky,
+        /// Constant-matrix force filter with one factorisation (ESSI-39).
+        ImplicitFilter,
+    }
+}
+
+scene_type! {
+    /// Settings of the conjugate gradient.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Cg {
+        /// Stop when the preconditioned residual fell to this fraction of the right-hand side's.
+        pub tolerance: f64,
+        /// Stop after this many iterations in any case.
+        pub max_iterations: u32,
+    }
+}
+
+impl Default for Cg {
+    fn default() -> Self {
+        Cg { tolerance: 1e-3, max_iterations: 200 }
+    }
+}
+
+scene_type! {
+    /// What must be true at the end of the run.
+    #[serde(default)]
+    #[derive(Copy, Default)]
+    pub struct Expect {
+        /// Largest mean stretch of triangle edges, percent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub stretch_mean_percent: Option<f64>,
+        /// Lowest point must be above this, m.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub lowest_above: Option<f64>,
+        /// Lowest point must be below this, m.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub lowest_below: Option<f64>,
+        /// Kinetic energy must be below this, J.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub kinetic_below: Option<f64>,
+        /// Something must have torn, or nothing may have.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub torn: Option<bool>,
+    }
+}

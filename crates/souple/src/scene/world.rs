@@ -1,0 +1,270 @@
+//! What surrounds the bodies as the user writes it: colliders, scripted motion, wind.
+
+use serde::{Deserialize, Serialize};
+
+use super::Vec3;
+
+scene_type! {
+    /// Rigid motion in time, relative to where the thing was put.
+    #[serde(default)]
+    pub struct Motion {
+        /// Key frames, in order of time. Before the first and after the last, the pose is held.
+        #[serde(rename = "key", skip_serializing_if = "Vec::is_empty")]
+        pub keys: Vec<Key>,
+        /// How the pose goes from key to key.
+        pub interpolation: Interpolation,
+        /// Start again after the last key.
+        pub repeat: bool,
+        /// Constant velocity on top, m/s.
+        pub velocity: Vec3,
+        /// Constant spin on top: unit axis times degrees per second.
+        pub spin_deg: Vec3,
+        /// Point that rotations turn about, in the world at the start, m; the position of the collider or the middle of the pinned particles
+        /// without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub pivot: Option<Vec3>,
+    }
+}
+
+impl Default for Motion {
+    fn default() -> Self {
+        Motion {
+            keys: Vec::new(),
+            interpolation: Interpolation::default(),
+            repeat: false,
+            velocity: [0.0; 3],
+            spin_deg: [0.0; 3],
+            pivot: None,
+        }
+    }
+}
+
+scene_type! {
+    /// A pose at a time.
+    #[serde(default)]
+    #[derive(Copy, Default)]
+    pub struct Key {
+        /// Time, s.
+        pub t: f64,
+        /// Translation from the start, m.
+        pub translate: Vec3,
+        /// Rotation from the start: unit axis times angle in degrees.
+        pub rotate_deg: Vec3,
+    }
+}
+
+scene_type! {
+    /// How a pose goes from key to key.
+    #[derive(Copy, Default, Eq)]
+    pub enum Interpolation {
+        /// At constant speed.
+        Linear,
+        /// Starting and stopping gently at each key.
+        #[default]
+        Smooth,
+    }
+}
+
+scene_type! {
+    /// A rigid thing that bodies run into.
+    #[serde(default)]
+    pub struct Collider {
+        /// Name, unique in the scene.
+        pub name: String,
+        /// Its shape.
+        pub shape: ColliderShape,
+        /// Where its centre is, m.
+        pub position: Vec3,
+        /// How it is turned: unit axis times angle in degrees.
+        pub rotate_deg: Vec3,
+        /// How it moves; fixed without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub motion: Option<Motion>,
+        /// Coulomb friction coefficient.
+        pub friction: f64,
+        /// Share of the normal speed that comes back, 0 to 1 (ESSI-48's N).
+        pub restitution: f64,
+        /// Share of the tangential velocity that is kept at each contact, 0 stick to 1 slip (ESSI-48's C), instead of
+        /// Coulomb friction.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub tangential_keep: Option<f64>,
+    }
+}
+
+impl Default for Collider {
+    fn default() -> Self {
+        Collider {
+            name: "collider".into(),
+            shape: ColliderShape::default(),
+            position: [0.0; 3],
+            rotate_deg: [0.0; 3],
+            motion: None,
+            friction: 0.3,
+            restitution: 0.0,
+            tangential_keep: None,
+        }
+    }
+}
+
+scene_type! {
+    /// Shape of a collider, centred on its position.
+    #[derive(Copy)]
+    pub enum ColliderShape {
+        /// Everything below a plane through the position (ESSI-43, GRI-12).
+        Plane(PlaneShape),
+        /// A ball (ESSI-42, GRI-13).
+        Sphere(SphereShape),
+        /// A box (GRI-14).
+        Box(BoxShape),
+        /// A cylinder along y with hemispherical ends (ESSI-44).
+        Capsule(RoundShape),
+        /// A cylinder along y with flat ends.
+        Cylinder(RoundShape),
+    }
+}
+
+impl Default for ColliderShape {
+    fn default() -> Self {
+        ColliderShape::Plane(PlaneShape::default())
+    }
+}
+
+scene_type! {
+    /// A half space.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct PlaneShape {
+        /// Outward normal, any length.
+        pub normal: Vec3,
+    }
+}
+
+impl Default for PlaneShape {
+    fn default() -> Self {
+        PlaneShape { normal: [0.0, 1.0, 0.0] }
+    }
+}
+
+scene_type! {
+    /// A ball.
+    #[derive(Copy)]
+    pub struct SphereShape {
+        /// Radius, m.
+        pub radius: f64,
+    }
+}
+
+scene_type! {
+    /// A box.
+    #[derive(Copy)]
+    pub struct BoxShape {
+        /// Full extent along x, y and z, m.
+        pub size: Vec3,
+    }
+}
+
+scene_type! {
+    /// A capsule or cylinder along y.
+    #[derive(Copy)]
+    pub struct RoundShape {
+        /// Radius, m.
+        pub radius: f64,
+        /// Length of the axis, m; a capsule is two radii longer.
+        pub height: f64,
+    }
+}
+
+scene_type! {
+    /// Moving air. Parts add up.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Wind {
+        /// Mean velocity, m/s.
+        pub velocity: Vec3,
+        /// Density of the air, kg/m³.
+        pub air_density: f64,
+        /// Turbulence carried along by the mean wind.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub gusts: Option<Gusts>,
+        /// Sinusoidal wind with a random response of each particle (ESSI-28).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub sinus: Option<Sinus>,
+        /// The random force of GRI-15.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub random_force: Option<RandomForce>,
+    }
+}
+
+impl Default for Wind {
+    fn default() -> Self {
+        Wind { velocity: [0.0; 3], air_density: 1.225, gusts: None, sinus: None, random_force: None }
+    }
+}
+
+scene_type! {
+    /// Coherent noise added to the mean wind.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Gusts {
+        /// Largest deviation from the mean, m/s.
+        pub strength: f64,
+        /// Size of the eddies, m.
+        pub size: f64,
+        /// Time in which an eddy changes by itself, s.
+        pub period: f64,
+        /// Seed of the noise.
+        pub seed: u32,
+    }
+}
+
+impl Default for Gusts {
+    fn default() -> Self {
+        Gusts { strength: 2.0, size: 1.0, period: 1.0, seed: 1 }
+    }
+}
+
+scene_type! {
+    /// Wind whose speed swings, with a random factor for each particle (ESSI-28).
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Sinus {
+        /// Velocity at the peak, m/s.
+        pub amplitude: Vec3,
+        /// Swings per second, Hz.
+        pub frequency: f64,
+        /// Each particle feels 1 ± this share of the wind.
+        pub spread: f64,
+        /// Seed of the factors.
+        pub seed: u32,
+    }
+}
+
+impl Default for Sinus {
+    fn default() -> Self {
+        Sinus { amplitude: [0.0; 3], frequency: 0.5, spread: 0.3, seed: 1 }
+    }
+}
+
+scene_type! {
+    /// Force A cos(ωt + φ) + B sin(ωt + θ) on every particle along a direction, with random A, B, ω, φ, θ (GRI-15).
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct RandomForce {
+        /// Direction, any length.
+        pub direction: Vec3,
+        /// A and B are drawn from 0 to this, N.
+        pub amplitude: f64,
+        /// ω is drawn from 0 to this, rad/s.
+        pub max_frequency: f64,
+        /// How long a draw lasts, s; 0 draws anew at every step as the seed did, which is noise, not gusts.
+        pub hold: f64,
+        /// Seed of the draws.
+        pub seed: u32,
+    }
+}
+
+impl Default for RandomForce {
+    fn default() -> Self {
+        RandomForce { direction: [0.0, 0.0, 1.0], amplitude: 1e-3, max_frequency: 10.0, hold: 0.0, seed: 1 }
+    }
+}
