@@ -49,10 +49,8 @@ impl Writer {
         }
     }
 
-    pub(crate) fn finish(mut self) -> Vec<u8> {
-        let sum = checksum(&self.bytes);
-        self.u64(sum);
-        self.bytes
+    pub(crate) fn finish(self) -> Vec<u8> {
+        with_checksum(&self.bytes)
     }
 }
 
@@ -152,6 +150,13 @@ impl<'a> Reader<'a> {
     pub(crate) fn finish(self) -> Result<(), Error> {
         if self.at == self.bytes.len() { Ok(()) } else { self.fail("there are bytes left over at its end") }
     }
+}
+
+/// The bytes followed by their checksum.
+pub(crate) fn with_checksum(bytes: &[u8]) -> Vec<u8> {
+    let mut whole = bytes.to_vec();
+    whole.extend(checksum(bytes).to_le_bytes());
+    whole
 }
 
 fn checksum(bytes: &[u8]) -> u64 {

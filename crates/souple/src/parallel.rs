@@ -3,6 +3,8 @@
 //! Loops write disjoint outputs, and sums are taken over blocks whose size depends on nothing. With one thread no thread
 //! pool is made and nothing is allocated.
 
+use std::sync::{Mutex, PoisonError};
+
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -15,6 +17,7 @@ const BLOCK: usize = 1024;
 #[derive(Debug, Default)]
 pub struct Parallel {
     pool: Option<rayon::ThreadPool>,
+    scratch: Mutex<Vec<DVec3>>,
 }
 
 impl Parallel {
@@ -23,13 +26,13 @@ impl Parallel {
         let threads =
             if threads == 0 { std::thread::available_parallelism().map_or(1, |n| n.get()) } else { threads };
         if threads == 1 {
-            return Ok(Parallel { pool: None });
+            return Ok(Parallel::default());
         }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
             .map_err(|e| Error::Command(format!("cannot start {threads} threads: {e}")))?;
-        Ok(Parallel { pool: Some(pool) })
+        Ok(Parallel { pool: Some(pool), ..Parallel::default() })
     }
 
     /// How many threads work.
@@ -48,6 +51,16 @@ impl Parallel {
             Some(pool) => pool.install(work),
             None => work(),
         }
+    }
+
+    /// Lends a list of that many vectors, of any content, to one loop at a time.
+    pub fn with_scratch(&self, length: usize, work: impl FnOnce(&mut [DVec3])) {
+        // A panic in another loop leaves nothing in it that matters.
+        let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        if scratch.len() < length {
+            scratch.resize(length, DVec3::ZERO);
+        }
+        work(&mut scratch[..length]);
     }
 
     /// Calls `f(start, block)` for consecutive blocks of `out`.

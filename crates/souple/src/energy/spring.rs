@@ -62,8 +62,8 @@ fn product(e: &[f64; STRIDE], less_damping: f64, d: DVec3) -> DVec3 {
 
 /// Adds `per_spring(s, i, j)` to end i of each spring and subtracts it from end j.
 ///
-/// With one thread, a scatter over springs; with more, each particle gathers from its springs. Both add the same terms
-/// in the same order (springs ascending), so the bits agree.
+/// With one thread, a scatter over springs; with more, all terms are computed first and each particle gathers those of
+/// its springs. Both add the same terms in the same order (springs ascending), so the bits agree.
 #[inline(always)]
 fn accumulate(
     q: &Configuration,
@@ -80,21 +80,28 @@ fn accumulate(
         }
         return;
     }
-    q.parallel.blocks(out, |start, block| {
-        for (k, out) in block.iter_mut().enumerate() {
-            let particle = start + k;
-            let mut sum = *out;
-            for &s in q.topology.particle_springs.row(particle) {
-                let [i, j] = ends[s as usize].map(|v| v as usize);
-                let term = per_spring(s as usize, i, j);
-                if i == particle {
-                    sum += term;
-                } else {
-                    sum -= term;
-                }
+    q.parallel.with_scratch(ends.len(), |terms| {
+        q.parallel.blocks(terms, |start, block| {
+            for (k, term) in block.iter_mut().enumerate() {
+                let [i, j] = ends[start + k];
+                *term = per_spring(start + k, i as usize, j as usize);
             }
-            *out = sum;
-        }
+        });
+        q.parallel.blocks(out, |start, block| {
+            for (k, out) in block.iter_mut().enumerate() {
+                let particle = start + k;
+                let mut sum = *out;
+                for &s in q.topology.particle_springs.row(particle) {
+                    let term = terms[s as usize];
+                    if ends[s as usize][0] as usize == particle {
+                        sum += term;
+                    } else {
+                        sum -= term;
+                    }
+                }
+                *out = sum;
+            }
+        });
     });
 }
 
