@@ -334,10 +334,10 @@ fn scene_names() -> BTreeSet<String> {
         } else if in_enum && line.starts_with(|c: char| c.is_ascii_uppercase()) {
             let variant = line.split(['(', ',']).next().unwrap_or_default();
             names.insert(snake_case(variant));
-        } else if let Some((field, _)) = line.strip_prefix("pub ").and_then(|rest| rest.split_once(": ")) {
-            if field.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') {
-                names.insert(rename.take().unwrap_or_else(|| field.to_owned()));
-            }
+        } else if let Some((field, _)) = line.strip_prefix("pub ").and_then(|rest| rest.split_once(": "))
+            && field.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        {
+            names.insert(rename.take().unwrap_or_else(|| field.to_owned()));
         }
     }
     names
