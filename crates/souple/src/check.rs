@@ -5,8 +5,8 @@ use glam::DVec3;
 use crate::mesh::{bounds, mesh_edges};
 use crate::model::Model;
 use crate::scene::{Scene, Select};
+use crate::solver::solver_name;
 use crate::solver::stability::{StiffestMode, longest_step, stiffest_mode};
-use crate::solver::{make_solver, solver_name};
 
 /// Something worth a look.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,8 +46,7 @@ pub fn forecast_steps(model: &Model) -> Vec<StepForecast> {
                 inverse_masses[v as usize] = 0.0;
             }
             let mode = stiffest_mode(&body.topology, &inverse_masses, body.dissipation);
-            let always = make_solver(group).capabilities().unconditionally_stable;
-            let longest_dt = if always { f64::INFINITY } else { longest_step(group.solver, &mode) };
+            let longest_dt = longest_step(group.solver, &mode);
             let dt = model.frame_dt() / f64::from(group.substeps);
             StepForecast { body: body.name.clone(), solver: solver_name(group.solver), dt, longest_dt, mode }
         })

@@ -1,7 +1,7 @@
 //! Souple: an engine for everything that bends.
 //!
 //! ```
-//! use souple::scene::{Body, Pin, Scene, Select, Shape};
+//! use souple::scene::{Body, Pin, Scene, Select};
 //! use souple::{ModelBuilder, Simulation};
 //!
 //! // A square metre of cotton, held at one corner.

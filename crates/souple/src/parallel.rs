@@ -13,6 +13,9 @@ use crate::error::Error;
 /// Items per block of a parallel loop or a sum.
 const BLOCK: usize = 1024;
 
+/// Loops over fewer items run on one thread: waking the others costs more than they save. It changes no bits.
+const PARALLEL_FROM: usize = 16 * BLOCK;
+
 /// A number of threads and the pool that holds them.
 #[derive(Debug, Default)]
 pub struct Parallel {
@@ -45,6 +48,11 @@ impl Parallel {
         self.pool.is_some()
     }
 
+    /// Whether a loop over that many items is shared among threads.
+    pub fn shares(&self, items: usize) -> bool {
+        self.is_parallel() && items >= PARALLEL_FROM
+    }
+
     /// Runs `work` inside the pool, so that the loops in it start at once.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.pool {
@@ -65,7 +73,7 @@ impl Parallel {
 
     /// Calls `f(start, block)` for consecutive blocks of `out`.
     pub fn blocks<T: Send>(&self, out: &mut [T], f: impl Fn(usize, &mut [T]) + Sync) {
-        if self.is_parallel() && out.len() > BLOCK {
+        if self.shares(out.len()) {
             out.par_chunks_mut(BLOCK).enumerate().for_each(|(b, chunk)| f(b * BLOCK, chunk));
         } else {
             for (b, chunk) in out.chunks_mut(BLOCK).enumerate() {
@@ -83,7 +91,7 @@ impl Parallel {
     ) -> f64 {
         partial.clear();
         partial.resize(items.len().div_ceil(BLOCK), 0.0);
-        if self.is_parallel() && items.len() > BLOCK {
+        if self.shares(items.len()) {
             let chunks = items.par_chunks_mut(BLOCK).zip(partial.par_iter_mut()).enumerate();
             chunks.for_each(|(b, (chunk, p))| *p = f(b * BLOCK, chunk));
         } else {
@@ -99,7 +107,7 @@ impl Parallel {
         partial.clear();
         partial.resize(n.div_ceil(BLOCK), 0.0);
         let block_sum = |b: usize| (b * BLOCK..n.min((b + 1) * BLOCK)).map(&term).fold(0.0, |a, t| a + t);
-        if self.is_parallel() && n > BLOCK {
+        if self.shares(n) {
             partial.par_iter_mut().enumerate().for_each(|(b, p)| *p = block_sum(b));
         } else {
             for (b, p) in partial.iter_mut().enumerate() {
@@ -121,7 +129,7 @@ mod tests {
 
     #[test]
     fn sums_have_the_same_bits_for_any_number_of_threads() {
-        let a: Vec<DVec3> = (0..10_000).map(|i| DVec3::splat(1.0 / (1.0 + f64::from(i)))).collect();
+        let a: Vec<DVec3> = (0..40_000).map(|i| DVec3::splat(1.0 / (1.0 + f64::from(i)))).collect();
         let sums: Vec<u64> = [1, 2, 3, 8]
             .iter()
             .map(|&n| Parallel::new(n).unwrap().dot(&a, &a, &mut Vec::new()).to_bits())

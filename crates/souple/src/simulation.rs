@@ -69,7 +69,7 @@ impl Simulation {
         let mut simulation = Simulation {
             last_good: state.clone(),
             control: Control::new(&model),
-            contacts: Contacts::new(model.bodies.len()),
+            contacts: Contacts::new(&model),
             workspaces,
             normals: vec![Vec::new(); model.bodies.len()],
             parallel: Parallel::default(),

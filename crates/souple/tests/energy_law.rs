@@ -201,7 +201,7 @@ fn forces_on_single_particles_obey_the_law() {
 fn threads_add_up_to_the_same_bits() {
     let body = Body {
         name: "cloth".into(),
-        shape: Shape::Grid(Grid { vertices: [60, 50], ..Grid::default() }),
+        shape: Shape::Grid(Grid { vertices: [160, 150], ..Grid::default() }),
         fabric: Some("cotton".into()),
         ..Body::default()
     };

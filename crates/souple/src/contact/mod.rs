@@ -43,11 +43,13 @@ pub struct Contacts {
 }
 
 impl Contacts {
-    pub(crate) fn new(bodies: usize) -> Contacts {
+    /// No contacts, with room for all: colliders per body, and every particle on one collider.
+    pub(crate) fn new(model: &Model) -> Contacts {
+        let bodies = &model.bodies;
         Contacts {
-            reach: vec![(DVec3::ZERO, DVec3::ZERO); bodies],
-            pairs: vec![Vec::new(); bodies],
-            points: vec![Vec::new(); bodies],
+            reach: vec![(DVec3::ZERO, DVec3::ZERO); bodies.len()],
+            pairs: bodies.iter().map(|_| Vec::with_capacity(model.colliders.len())).collect(),
+            points: bodies.iter().map(|b| Vec::with_capacity(b.topology.len())).collect(),
         }
     }
 
@@ -116,20 +118,27 @@ impl Contacts {
         // In a corner one collider may push a particle into the other: look again, a few times at most.
         let passes = if self.pairs[b].len() > 1 { MAX_PASSES } else { 1 };
         for pass in 0..passes {
-            let before = self.points[b].len();
-            self.one_pass(b, model, control, (s0, s1), h, rest_speed, inverse_masses, x0, x, v);
-            let pushed = self.points[b][before..].iter().any(|p| p.depth > 0.0);
-            if pass > 0 {
-                // Later passes meet the same contacts again; what counts is where they were first found.
-                self.points[b].truncate(before);
-            }
+            // Later passes meet the same contacts again; what is told is where they were first found.
+            let pushed = self.one_pass(
+                b,
+                model,
+                control,
+                (s0, s1),
+                h,
+                rest_speed,
+                inverse_masses,
+                x0,
+                x,
+                v,
+                pass == 0,
+            );
             if !pushed {
                 break;
             }
         }
     }
 
-    /// Responds once to each contact of each pair.
+    /// Responds once to each contact of each pair, and lists them if `keep`. Returns whether any particle was pushed.
     fn one_pass(
         &mut self,
         b: usize,
@@ -142,8 +151,10 @@ impl Contacts {
         x0: &[DVec3],
         x: &mut [DVec3],
         v: &mut [DVec3],
-    ) {
+        keep: bool,
+    ) -> bool {
         let body: &BodyModel = &model.bodies[b];
+        let mut pushed = false;
         for &c in &self.pairs[b] {
             let collider = &model.colliders[c as usize];
             let (start, end) = &control.colliders[c as usize];
@@ -167,7 +178,9 @@ impl Contacts {
                     &mut x[i],
                     &mut v[i],
                 );
-                if let Some(t) = touch {
+                let Some(t) = touch else { continue };
+                pushed |= t.depth > 0.0;
+                if keep {
                     self.points[b].push(ContactPoint {
                         vertex: i as u32,
                         collider: c,
@@ -178,5 +191,6 @@ impl Contacts {
                 }
             }
         }
+        pushed
     }
 }

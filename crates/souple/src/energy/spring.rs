@@ -71,7 +71,7 @@ fn accumulate(
     per_spring: impl Fn(usize, usize, usize) -> DVec3 + Sync,
 ) {
     let ends = &q.topology.spring_ends[..];
-    if !q.parallel.is_parallel() {
+    if !q.parallel.shares(ends.len()) {
         for (s, &[i, j]) in ends.iter().enumerate() {
             let (i, j) = (i as usize, j as usize);
             let term = per_spring(s, i, j);

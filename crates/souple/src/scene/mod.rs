@@ -112,7 +112,7 @@ scene_type! {
     pub struct Health {
         /// Largest credible speed, m/s.
         pub max_speed: f64,
-        /// Largest credible coordinate, m.
+        /// Largest credible distance from the origin, m.
         pub max_extent: f64,
     }
 }
