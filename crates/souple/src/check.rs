@@ -142,6 +142,25 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
                 "add `air = {}` to the body".into(),
             );
         }
+        if written.air.is_some() && body.topology.triangles.is_empty() {
+            say(
+                format!("{at}.air"),
+                format!("'{}' is a rope: air acts on triangles only", body.name),
+                "leave `air` out, or use a narrow grid".into(),
+            );
+        }
+        for (p, pin) in written.pins.iter().enumerate() {
+            if written.pins[..p].iter().any(|other| other.name == pin.name) {
+                say(
+                    format!("{at}.pin[{p}].name"),
+                    format!(
+                        "two pins are called '{}': a control stream can only move them together",
+                        pin.name
+                    ),
+                    "give each pin a name of its own".into(),
+                );
+            }
+        }
         if body.skin == 0.0 && !model.colliders.is_empty() {
             say(
                 format!("{at}.skin"),

@@ -196,7 +196,7 @@ impl Control {
     pub fn random_force(&self, t: f64) -> DVec3 {
         let Some(r) = &self.wind.random_force else { return DVec3::ZERO };
         let draw = if r.hold > 0.0 { (t / r.hold).floor().max(0.0) as u64 } else { self.step };
-        let number = |k: u64| math::uniform(u64::from(r.seed), 5 * draw + k);
+        let number = |k: u64| math::uniform(u64::from(r.seed), draw.wrapping_mul(5).wrapping_add(k));
         let tau = std::f64::consts::TAU;
         let (a, b, omega) = (r.amplitude * number(0), r.amplitude * number(1), r.max_frequency * number(2));
         let value = a * math::cos(omega * t + tau * number(3)) + b * math::sin(omega * t + tau * number(4));
@@ -271,9 +271,10 @@ pub(crate) fn check(command: &Command, model: &Model, state: &State) -> Result<(
         }
         Ok(())
     };
-    let finite = |what: &str, v: &Vec3| match DVec3::from(*v).is_finite() {
+    let finite = |what: &str, v: &Vec3| match v.iter().all(|c| c.abs() <= 1e9) {
         true => Ok(()),
-        false => Err(Error::Command(format!("{what} is not finite: {v:?}"))),
+        // NaN is not below anything either.
+        false => Err(Error::Command(format!("{what} is not finite, or beyond 1e9: {v:?}"))),
     };
     match command {
         Command::MovePin { body: name, pin, by } => {

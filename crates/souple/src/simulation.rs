@@ -12,10 +12,11 @@ use crate::health::{MAX_HALVINGS, Symptom, Warning, WarningKind, examine};
 use crate::measure::{self, Measures};
 use crate::mesh::tear::{TearLimits, TearScratch, tear};
 use crate::mesh::vertex_normals;
-use crate::model::Model;
+use crate::model::{BodyModel, Model};
 use crate::parallel::Parallel;
 use crate::profile::{Profile, Stage};
 use crate::recording::{LoggedCommand, Recording};
+use crate::scene::SolverKind;
 use crate::snapshot;
 use crate::solver::{Problem, Solver, limits, make_solver};
 use crate::state::{BodyState, PinnedVertex, State};
@@ -46,6 +47,8 @@ struct Workspace {
     solver: Box<dyn Solver>,
     inverse_masses: Vec<f64>,
     x0: Vec<DVec3>,
+    /// Supported particles of this step, with those that a tear adds.
+    pins: Vec<PinTarget>,
     tear: TearScratch,
 }
 
@@ -63,6 +66,7 @@ impl Simulation {
                 solver: make_solver(&model.groups[body.group]),
                 inverse_masses: Vec::new(),
                 x0: Vec::new(),
+                pins: Vec::new(),
                 tear: TearScratch::default(),
             })
             .collect();
@@ -120,8 +124,7 @@ impl Simulation {
             self.state.bodies[0].x[0] = DVec3::NAN;
         }
         for (b, body) in self.state.bodies.iter_mut().enumerate() {
-            let sizes_fit = body.x.len() == body.topology.len() && body.v.len() == body.topology.len();
-            if !sizes_fit || body.x.iter().chain(&body.v).any(|p| !p.is_finite()) {
+            if !is_sound(body, &self.model.bodies[b]) {
                 body.copy_from(&self.last_good.bodies[b]);
                 self.warnings.push(Warning {
                     step: self.state.step,
@@ -238,8 +241,12 @@ impl Simulation {
         let body = &self.model.bodies[b];
         let group = &self.model.groups[body.group];
         let dt = self.model.frame_dt() / f64::from(group.substeps);
+        let other = match group.solver {
+            SolverKind::ImplicitEulerCg | SolverKind::ImplicitEulerCholesky => "",
+            _ => ", or use solver `implicit_euler_cg`",
+        };
         let remedy = format!(
-            "Lower `dt` of group '{}' (now {dt:.3e} s) or the stiffness of '{}', or use solver `implicit_euler_cg`.",
+            "Lower `dt` of group '{}' (now {dt:.3e} s) or the stiffness of '{}'{other}.",
             group.name, body.name
         );
         let (step, stage) = (self.state.step, Stage::CheckHealth);
@@ -286,12 +293,13 @@ impl Simulation {
         let substeps = group.substeps << halvings;
         let h = model.frame_dt() / f64::from(substeps);
         work.candidate.copy_from(&state.bodies[b]);
+        work.pins.clone_from(&control.pins[b]);
         parallel.run(|| {
             for substep in 0..substeps {
                 let share = |s: u32| f64::from(s) / f64::from(substeps);
                 let (s0, s1) = (share(substep), share(substep + 1));
                 let t = control.t0 + s0 * (control.t1 - control.t0);
-                work.begin_substep(&control.pins[b], s1, h);
+                work.begin_substep(s1, h);
                 let BodyState { x, v, topology, .. } = &mut work.candidate;
                 let problem = Problem {
                     energies: &body.energies,
@@ -312,7 +320,7 @@ impl Simulation {
                 profile.lap_inside(Stage::BroadPhase, &mut clock);
                 contacts.collide(b, model, control, (s0, s1), h, &work.inverse_masses, &work.x0, x, v);
                 profile.lap_inside(Stage::FindContacts, &mut clock);
-                work.place_pins(&control.pins[b], s1);
+                work.place_pins(s1);
                 if let Some(limits) = &body.tear {
                     work.tear(limits);
                 }
@@ -384,6 +392,11 @@ impl Simulation {
         measure::body(body, &self.model.bodies[body], &self.state.bodies[body], &self.control)
     }
 
+    /// Iterations that the solver of a body needed in its last substep; 0 if it does not iterate.
+    pub fn solver_iterations(&self, body: usize) -> u32 {
+        self.workspaces[body].solver.iterations()
+    }
+
     /// Hash of the state: the same for any number of threads.
     pub fn state_hash(&self) -> u64 {
         self.state.hash()
@@ -432,9 +445,20 @@ impl Simulation {
     }
 }
 
+/// Whether numbers of a state that anyone may have written fit together and are finite.
+fn is_sound(body: &BodyState, model: &BodyModel) -> bool {
+    let n = body.topology.len();
+    body.x.len() == n
+        && body.v.len() == n
+        && body.pin_offsets.len() == model.pins.len()
+        && body.pinned.iter().all(|p| (p.vertex as usize) < n)
+        && body.pinned.windows(2).all(|w| w[0].vertex < w[1].vertex)
+        && body.x.iter().chain(&body.v).chain(&body.pin_offsets).all(|p| p.is_finite())
+}
+
 impl Workspace {
     /// Masses of free particles; supported ones get the velocity that takes them to their place at share `s1` of the step.
-    fn begin_substep(&mut self, pins: &[PinTarget], s1: f64, h: f64) {
+    fn begin_substep(&mut self, s1: f64, h: f64) {
         let BodyState { x, v, topology, pinned, .. } = &mut self.candidate;
         self.x0.clone_from(x);
         self.inverse_masses.clear();
@@ -442,19 +466,18 @@ impl Workspace {
         for pin in pinned.iter() {
             let i = pin.vertex as usize;
             self.inverse_masses[i] = 0.0;
-            v[i] = match pins.binary_search_by_key(&pin.vertex, |p| p.vertex) {
-                Ok(at) => (pins[at].start.lerp(pins[at].end, s1) - x[i]) / h,
-                // The other lip of a tear through a support: held where it is.
-                Err(_) => DVec3::ZERO,
+            v[i] = match target(&self.pins, pin.vertex, s1) {
+                Some(place) => (place - x[i]) / h,
+                None => DVec3::ZERO,
             };
         }
     }
 
     /// Puts supported particles exactly where they belong at share `s` of the step.
-    fn place_pins(&mut self, pins: &[PinTarget], s: f64) {
+    fn place_pins(&mut self, s: f64) {
         for pin in &self.candidate.pinned {
-            if let Ok(at) = pins.binary_search_by_key(&pin.vertex, |p| p.vertex) {
-                self.candidate.x[pin.vertex as usize] = pins[at].start.lerp(pins[at].end, s);
+            if let Some(place) = target(&self.pins, pin.vertex, s) {
+                self.candidate.x[pin.vertex as usize] = place;
             }
         }
     }
@@ -475,8 +498,18 @@ impl Workspace {
             if let Some(&pin) = pinned.iter().find(|p| p.vertex == source) {
                 pinned.push(PinnedVertex { vertex: added, ..pin });
             }
+            // Both lips of a tear through a support go on moving with it.
+            if let Ok(at) = self.pins.binary_search_by_key(&source, |p| p.vertex) {
+                self.pins.push(PinTarget { vertex: added, ..self.pins[at] });
+            }
         }
         pinned.retain(|p| !torn.released.contains(&p.vertex));
         pinned.sort_by_key(|p| p.vertex);
     }
+}
+
+/// Where a supported particle belongs at share `s` of the step.
+fn target(pins: &[PinTarget], vertex: u32, s: f64) -> Option<DVec3> {
+    let at = pins.binary_search_by_key(&vertex, |p| p.vertex).ok()?;
+    Some(pins[at].start.lerp(pins[at].end, s))
 }

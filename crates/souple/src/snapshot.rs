@@ -14,6 +14,9 @@ use crate::state::{BodyState, Grab, PinnedVertex, State};
 const MAGIC: &[u8; 8] = b"SOUPSNAP";
 const VERSION: u32 = 1;
 
+/// Steps and tears are counted on from a snapshot: there must be room.
+const LARGEST_COUNT: u64 = 1 << 48;
+
 /// Bytes followed by the checksum that snapshots and recordings end with: lets a fuzzer past the first check.
 #[doc(hidden)]
 pub fn with_checksum(bytes: &[u8]) -> Vec<u8> {
@@ -82,6 +85,9 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
     }
     let time = r.f64()?;
     let step = r.u64()?;
+    if step > LARGEST_COUNT {
+        return r.fail("its number of steps is not credible");
+    }
     let mut index = 0;
     let bodies = r.list(1, |r| {
         let Some(body) = model.bodies.get(index) else { return r.fail("it has too many bodies") };
@@ -150,7 +156,7 @@ fn restore_topology(r: &mut Reader) -> Result<Topology, Error> {
         && parents.iter().all(in_range)
         && springs.iter().all(|s| in_range(&s.i) && in_range(&s.j) && s.i != s.j && s.rest_length > 0.0)
         && masses.iter().all(|m| *m > 0.0);
-    if !fits || version == 0 {
+    if !fits || version == 0 || version > LARGEST_COUNT {
         return r.fail("its torn mesh does not fit together");
     }
     let mut topology = Topology {

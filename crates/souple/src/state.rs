@@ -132,7 +132,21 @@ impl State {
             hash.vectors(&body.v);
             hash.word(body.topology.version);
             hash.word(body.pinned.len() as u64);
+            for pin in &body.pinned {
+                hash.word(u64::from(pin.vertex) << 32 | u64::from(pin.set));
+            }
+            hash.vectors(&body.pin_offsets);
             hash.word(u64::from(body.frozen));
+        }
+        for pose in &self.collider_offsets {
+            hash.vectors(&[pose.translation, pose.rotation.xyz()]);
+            hash.number(pose.rotation.w);
+        }
+        hash.vectors(&[self.wind_override.unwrap_or(DVec3::ZERO)]);
+        for grab in &self.grabs {
+            hash.word(u64::from(grab.body) << 32 | u64::from(grab.vertex));
+            hash.vectors(&[grab.target]);
+            hash.number(grab.stiffness);
         }
         hash.finish()
     }

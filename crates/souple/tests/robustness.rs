@@ -155,8 +155,8 @@ fn golden_hashes() {
     }
 }
 
-const GOLDEN_IMPLICIT: u64 = 0xdcd4_0c2b_fb98_859b;
-const GOLDEN_SYMPLECTIC: u64 = 0x9783_30ca_586b_5031;
+const GOLDEN_IMPLICIT: u64 = 0x529f_dec6_6acd_d2a8;
+const GOLDEN_SYMPLECTIC: u64 = 0x4a77_869d_f6b9_48c2;
 
 #[test]
 fn a_restored_snapshot_goes_on_with_the_same_bits() {

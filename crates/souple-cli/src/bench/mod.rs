@@ -49,6 +49,8 @@ pub struct Figures {
     pub stretch_p999_percent: f64,
     /// Lowest point in the last frame, m.
     pub lowest_m: f64,
+    /// Most iterations of a linear solve in the fastest repeat; 0 for solvers that do not iterate.
+    pub iterations_max: u32,
     /// Share of each stage in the fastest repeat, ms per frame.
     pub profile: serde_json::Value,
     /// Whether a body froze: the figures are then worth nothing.

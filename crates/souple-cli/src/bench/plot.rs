@@ -99,7 +99,7 @@ fn draw_panel(svg: &mut String, left: f64, panel: &Panel) {
 }
 
 fn seconds(s: f64) -> String {
-    if s >= 0.1 { "any step".into() } else { format!("{:.2} ms", s * 1e3) }
+    if s >= 0.1 { "≥ 100 ms".into() } else { format!("{:.2} ms", s * 1e3) }
 }
 
 fn drift(d: f64) -> String {

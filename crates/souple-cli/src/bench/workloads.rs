@@ -100,28 +100,30 @@ pub fn time(workload: &Workload, args: &BenchArgs) -> Result<Figures, Failure> {
     let frames = args.frames.unwrap_or(workload.frames);
     let mut means = Vec::new();
     let mut worst = 0.0f64;
-    let mut best: Option<(f64, Simulation)> = None;
+    let mut best: Option<(f64, Simulation, u32)> = None;
     for _ in 0..args.repeats {
         let threads = usize::try_from(args.threads.threads).unwrap_or(1);
         let mut simulation = Simulation::new(build(&workload.scene)?)
             .with_threads(threads)
             .map_err(|e| Failure::input(e.to_string(), "ask for fewer threads"))?;
         let mut total = 0.0;
+        let mut iterations = 0;
         for _ in 0..frames {
             let clock = Instant::now();
             simulation.step();
             let ms = clock.elapsed().as_secs_f64() * 1e3;
             total += ms;
             worst = worst.max(ms);
+            iterations = iterations.max(simulation.solver_iterations(0));
         }
         let mean = total / f64::from(frames);
         means.push(mean);
-        if best.as_ref().is_none_or(|(fastest, _)| mean < *fastest) {
-            best = Some((mean, simulation));
+        if best.as_ref().is_none_or(|(fastest, ..)| mean < *fastest) {
+            best = Some((mean, simulation, iterations));
         }
     }
     means.sort_by(f64::total_cmp);
-    let Some((fastest, simulation)) = best else {
+    let Some((fastest, simulation, iterations_max)) = best else {
         return Err(Failure::Usage("--repeats must be at least 1".into()));
     };
     let model = simulation.model();
@@ -144,6 +146,7 @@ pub fn time(workload: &Workload, args: &BenchArgs) -> Result<Figures, Failure> {
         stretch_max_percent: measures.stretch_max_percent,
         stretch_p999_percent: measures.stretch_p999_percent,
         lowest_m: measures.lowest,
+        iterations_max,
         profile,
         frozen: simulation.state().bodies.iter().any(|b| b.frozen),
     })

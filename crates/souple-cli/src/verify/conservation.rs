@@ -3,7 +3,9 @@
 use glam::DVec3;
 use souple::Simulation;
 use souple::math::uniform;
-use souple::scene::{Body, Family, Grid, Group, Scene, Shape, SolverKind, Springs, Tear, Time};
+use souple::scene::{
+    Body, Family, Grid, Group, Placement, Pull, Scene, Select, Shape, SolverKind, Springs, Tear, Time,
+};
 use souple::solver::{ALL_SOLVERS, solver_name};
 
 use super::Case;
@@ -70,8 +72,46 @@ pub(super) fn momentum() -> Vec<Case> {
             ));
         }
     }
+    cases.extend(default_settings());
     cases.extend(tearing_cloth());
     cases
+}
+
+/// What a user gets without touching a solver setting, at 60 frames per second: a tilted sheet of cotton falls like a
+/// stone, and one pulled at a single vertex gains F t of momentum.
+fn default_settings() -> Vec<Case> {
+    let sheet = |gravity: f64, pulls: Vec<Pull>| {
+        let body = Body {
+            name: "sheet".into(),
+            shape: Shape::Grid(Grid { size: [1.0, 1.0], vertices: [60, 60], ..Grid::default() }),
+            placement: Placement { rotate_deg: [20.0, 0.0, 30.0], ..Placement::default() },
+            fabric: Some("cotton".into()),
+            pulls,
+            ..Body::default()
+        };
+        simulate(Scene { gravity: [0.0, -gravity, 0.0], bodies: vec![body], ..Scene::default() })
+    };
+    let (g, steps, h) = (9.81, 20, 1.0 / 60.0);
+    let mut s = sheet(g, Vec::new());
+    let start = s.measures().centre.y;
+    for _ in 0..steps {
+        s.step();
+    }
+    let fallen = start - s.measures().centre.y;
+    // Backward Euler falls g h² n (n + 1)/2 in n steps.
+    let expected = g * h * h * f64::from(steps * (steps + 1)) / 2.0;
+    let mut pulled = sheet(
+        0.0,
+        vec![Pull { select: Select::Vertices(vec![0]), force: [0.02, 0.05, -0.03], ..Pull::default() }],
+    );
+    for _ in 0..30 {
+        pulled.step();
+    }
+    let error = (pulled.measures().momentum - DVec3::new(0.02, 0.05, -0.03) * (30.0 * h)).length() / 0.031;
+    vec![
+        Case::relative("momentum/default settings/free fall", "g h² n (n + 1)/2", expected, fallen, 1e-9),
+        Case::new("momentum/default settings/pulled vertex", "|p − F t|/(F t)", 0.0, error, 1e-9),
+    ]
 }
 
 /// A free cloth whose halves fly apart until it tears: mass and both momenta stay.

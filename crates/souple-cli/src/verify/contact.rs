@@ -118,7 +118,7 @@ pub(super) fn collisions() -> Vec<Case> {
         });
         let fall = f64::sqrt(2.0 * height / G);
         let (mut peak, mut landed) = (0.0f64, false);
-        while s.state().time < fall * (1.0 + 2.0 * e) {
+        while s.state().time < fall * (1.5 + 2.0 * e) {
             s.step();
             let y = s.measures().lowest;
             landed |= y < 1e-6;

@@ -79,7 +79,7 @@ pub(super) fn catenary() -> Vec<Case> {
         }),
         density: Some(density),
         springs: Springs { stretch: Family { modulus: Some(ea), ..Family::default() }, ..Springs::default() },
-        rayleigh: Some(Rayleigh { mass: 4.0, stiffness: 0.0 }),
+        rayleigh: Some(Rayleigh { mass: 4.0, stiffness: Some(0.0) }),
         pins: vec![
             Pin { name: "left".into(), select: Select::Vertices(vec![0]), motion: None },
             Pin { name: "right".into(), select: Select::Vertices(vec![segments]), motion: Some(move_in) },

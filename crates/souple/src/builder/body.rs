@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::world::check_motion;
-use super::{Checked, direction, finite, not_negative, positive, vector, wrong};
+use super::{Checked, LARGEST, direction, finite, not_negative, positive, vector, wrong};
 use crate::energy::{
     Aerodynamics, Dissipation, Energy, Grabs, Gravity, Pulls, RandomForce, Springs, Viscous,
 };
@@ -78,6 +78,15 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
     for p in &mut placed.mesh.positions {
         *p = turn * (*p * scale) + shift;
     }
+    let (low, high) = bounds(&placed.mesh.positions);
+    let in_range = |p: &DVec3| p.to_array().iter().all(|c| c.abs() <= LARGEST);
+    if !placed.mesh.positions.iter().all(in_range) {
+        return wrong(
+            &format!("{at}.placement"),
+            format!("the body reaches from {low} to {high}"),
+            format!("keep everything within {LARGEST:.0e} m of the origin"),
+        );
+    }
     Ok(placed)
 }
 
@@ -145,8 +154,8 @@ pub(super) fn build_body(
     };
     let placed = build_shape(at, &body.shape, &body.placement)?;
     let masses = build_masses(at, body, fabric, &placed)?;
-    let beta = match &body.rayleigh {
-        Some(r) => not_negative(&format!("{at}.rayleigh.stiffness"), r.stiffness, "s")?,
+    let beta = match body.rayleigh.and_then(|r| r.stiffness) {
+        Some(beta) => not_negative(&format!("{at}.rayleigh.stiffness"), beta, "s")?,
         None => fabric.map_or(0.0, |f| f.beta),
     };
     let alpha = match &body.rayleigh {
@@ -236,7 +245,9 @@ fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed)
     let mut masses = vec![0.0; x.len()];
     // First the share of each particle, as an area (m²) or a length (m); then what that weighs.
     if placed.beads {
-        masses[1..].fill(1.0);
+        let length: f64 = placed.segments.iter().map(|s| x[s[0] as usize].distance(x[s[1] as usize])).sum();
+        let share = length / (x.len() - 1) as f64;
+        masses[1..].fill(share);
     }
     for s in placed.segments.iter().filter(|_| !placed.beads) {
         let half = 0.5 * x[s[0] as usize].distance(x[s[1] as usize]);

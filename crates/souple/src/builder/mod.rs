@@ -14,6 +14,9 @@ use crate::scene::{Group, SCENE_FORMAT, Scene, Vec3};
 use crate::solver::solver_name;
 use crate::state::Hasher;
 
+/// Largest coordinate, length or speed that a scene may hold, m or m/s: its square and cube are still finite numbers.
+const LARGEST: f64 = 1e12;
+
 type Checked<T> = Result<T, SceneError>;
 
 /// Compiles a scene into a [`Model`].
@@ -60,11 +63,17 @@ fn not_negative(field: &str, value: f64, unit: &str) -> Checked<f64> {
 
 fn vector(field: &str, value: Vec3) -> Checked<DVec3> {
     let v = DVec3::from(value);
-    if v.is_finite() {
-        Ok(v)
-    } else {
-        wrong(field, format!("{value:?} has a part that is not a finite number"), "write three plain numbers")
+    if !v.is_finite() {
+        return wrong(
+            field,
+            format!("{value:?} has a part that is not a finite number"),
+            "write three plain numbers",
+        );
     }
+    if v.abs().max_element() > LARGEST {
+        return wrong(field, format!("{value:?} is beyond what can be computed with"), "1e12 is the most");
+    }
+    Ok(v)
 }
 
 fn direction(field: &str, value: Vec3) -> Checked<DVec3> {
@@ -96,8 +105,24 @@ impl<'a> ModelBuilder<'a> {
         }
         let gravity = vector("gravity", scene.gravity)?;
         let fps = positive("time.fps", scene.time.fps, "frames per second")?;
-        positive("health.max_speed", scene.health.max_speed, "m/s")?;
-        positive("health.max_extent", scene.health.max_extent, "m")?;
+        if !(1e-6..=1e9).contains(&fps) {
+            return wrong(
+                "time.fps",
+                format!("{fps:e} frames per second are out of range"),
+                "24, 30 or 60 are usual",
+            );
+        }
+        for (field, value) in
+            [("health.max_speed", scene.health.max_speed), ("health.max_extent", scene.health.max_extent)]
+        {
+            if positive(field, value, "m/s or m")? > LARGEST {
+                return wrong(
+                    field,
+                    format!("{value:e} is beyond what can be computed with"),
+                    "1e12 is the most",
+                );
+            }
+        }
         unique("body", scene.bodies.iter().map(|b| b.name.as_str()))?;
         unique("collider", scene.colliders.iter().map(|c| c.name.as_str()))?;
         unique("group", scene.groups.iter().map(|g| g.name.as_str()))?;
@@ -205,8 +230,10 @@ fn fingerprint(model: &Model) -> u64 {
         }
         for s in &body.topology.springs {
             hash.word(u64::from(s.i) << 32 | u64::from(s.j));
+            hash.number(s.rest_length);
             hash.number(s.stiffness);
             hash.number(s.damping);
+            hash.word(u64::from(s.family as u8) << 8 | u64::from(s.hops));
         }
         for t in &body.topology.triangles {
             hash.word(u64::from(t[0]) << 32 | u64::from(t[1]));

@@ -8,6 +8,7 @@ pub mod response;
 
 use glam::DVec3;
 
+use crate::contact::response::ContactMaterial;
 use crate::control::Control;
 use crate::mesh::bounds;
 use crate::model::{BodyModel, Model};
@@ -160,6 +161,9 @@ impl Contacts {
             let (start, end) = &control.colliders[c as usize];
             let (pose0, pose1) = (start.lerp(end, s0), start.lerp(end, s1));
             let (low, high) = collider.shape.swept_bounds(&pose0, &pose1, body.skin);
+            // Friction once: later passes only push.
+            let push = ContactMaterial { friction: 0.0, restitution: 0.0, tangential_keep: None };
+            let material = if keep { collider.material } else { push };
             for i in 0..x.len() {
                 // Bounding-box rejection; NaN is not rejected.
                 let (near, far) = (x0[i].min(x[i]), x0[i].max(x[i]));
@@ -172,7 +176,7 @@ impl Contacts {
                     &pose1,
                     h,
                     body.skin,
-                    &collider.material,
+                    &material,
                     rest_speed,
                     x0[i],
                     &mut x[i],

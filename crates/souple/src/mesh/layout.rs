@@ -15,7 +15,7 @@ use glam::DVec3;
 use super::{HopSearch, Rows, Spring, SpringFamily, mesh_edges, neighbours, triangle_area};
 
 /// More springs than this are refused.
-pub const MAX_SPRINGS: usize = 200_000_000;
+pub const MAX_SPRINGS: usize = 20_000_000;
 
 /// Springs between particles further apart on the mesh than this are not cut by tears elsewhere.
 const MAX_HOPS: u8 = 8;
@@ -222,12 +222,15 @@ fn by_area(surface: &Surface, pairs: Vec<(u32, u32, bool)>, families: &[FamilyPa
     }
     let share_of = |v: u32| around_vertex[v as usize] / f64::from(far_count[v as usize].max(1));
     let is_rope = surface.triangles.is_empty();
+    // Along a rope a spring over k segments overlaps with k − 1 others, and all lengths beyond one share the modulus.
+    let lengths = pairs.iter().map(|(i, j, _)| j - i).max().unwrap_or(1).saturating_sub(1).max(1);
     let candidates = pairs
         .iter()
         .map(|&(i, j, far)| {
             let l = surface.positions[i as usize].distance(surface.positions[j as usize]);
             let share = match (is_rope, far) {
-                (true, _) => 1.0 / l,
+                (true, false) => 1.0 / l,
+                (true, true) => 1.0 / (l * f64::from(j - i) * f64::from(lengths)),
                 (false, false) => edge_area((i, j)) / (l * l),
                 // Sums to three times the area of the surface, as the edges do.
                 (false, true) => 3.0 * (share_of(i) + share_of(j)) / (l * l),

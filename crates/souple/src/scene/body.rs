@@ -184,7 +184,8 @@ scene_type! {
         /// By length: end vertices carry half.
         #[default]
         Segments,
-        /// The same for each vertex but the first, which carries none but is to be pinned: a chain of equal weights.
+        /// The same for each vertex: a chain of equal weights. The first is there to be pinned and is not counted in the
+        /// mass.
         Beads,
     }
 }
@@ -279,7 +280,7 @@ scene_type! {
         #[serde(skip_serializing_if = "Option::is_none")]
         pub stiffness: Option<f64>,
         /// Tension per width and strain of the sheet, N/m (for a rope: force per strain, N): each spring gets its share
-        /// by the area around it, so that the sheet is as stiff on any mesh.
+        /// by the area around it. Exact for the structural layout; within a fifth on other meshes and layouts.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub modulus: Option<f64>,
         /// Axial damping of each spring, N·s/m (GRI-05).
@@ -295,8 +296,9 @@ scene_type! {
     pub struct Rayleigh {
         /// α, 1/s: slows all motion, like dissipation (ESSI-26).
         pub mass: f64,
-        /// β, s: damps changes of length in proportion to stiffness.
-        pub stiffness: f64,
+        /// β, s: damps changes of length in proportion to stiffness; the fabric's without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub stiffness: Option<f64>,
     }
 }
 

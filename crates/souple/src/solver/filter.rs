@@ -1,7 +1,7 @@
 //! The constant-matrix force filter (ESSI-39; Desbrun, Schröder, Barr 1999).
 //!
 //! The linear part of the springs, −k (xi − xj), has a constant matrix H that is the same for x, y and z. Forces are
-//! filtered by W = (M − h² H)⁻¹ M, which makes stiff springs stable at large steps, and move the particles explicitly.
+//! filtered by W = (M − h² H − h C)⁻¹ M, C from the damping of the springs, which makes stiff springs stable at large steps, and move the particles explicitly.
 //! The seed inverted a dense matrix, too dear for a large cloth; here one sparse Cholesky factor is kept until the step,
 //! the supports or the springs change, and each step solves three right-hand sides.
 //!
@@ -12,6 +12,7 @@ use glam::{DMat3, DVec3};
 
 use super::cholesky::BlockCholesky;
 use super::{Capabilities, Problem, Solver};
+use crate::mesh::Spring;
 
 /// The filter.
 #[derive(Debug, Default)]
@@ -21,6 +22,7 @@ pub(super) struct ImplicitFilter {
     known: Option<(u64, u64)>,
     supported: Vec<bool>,
     f: Vec<DVec3>,
+    a: Vec<DVec3>,
     columns: Vec<f64>,
 }
 
@@ -37,8 +39,8 @@ impl ImplicitFilter {
         let pairs: Vec<(u32, u32)> = topology.springs.iter().map(|s| (s.i, s.j)).collect();
         let mut diagonal = topology.masses.clone();
         for s in &topology.springs {
-            diagonal[s.i as usize] += h * h * s.stiffness;
-            diagonal[s.j as usize] += h * h * s.stiffness;
+            diagonal[s.i as usize] += weight(s, h);
+            diagonal[s.j as usize] += weight(s, h);
         }
         self.supported.clear();
         self.supported.extend(problem.inverse_masses.iter().map(|w| *w == 0.0));
@@ -47,10 +49,16 @@ impl ImplicitFilter {
         self.cholesky.learn(n, &pairs)
             && self.cholesky.factor(
                 diagonal.iter().map(|d| [[*d]]),
-                topology.springs.iter().map(|s| (s.i, s.j, [[-h * h * s.stiffness]])),
+                topology.springs.iter().map(|s| (s.i, s.j, [[-weight(s, h)]])),
                 |i| supported[i],
             )
     }
+}
+
+/// What a spring adds to the constant matrix: its stiffness, as in the seed, and its damping, without which a strongly
+/// damped cloth has a longest step.
+fn weight(s: &Spring, h: f64) -> f64 {
+    h * (h * s.stiffness + s.damping)
 }
 
 /// Adds to the accelerations of a free body the rigid rotation that gives the filtered forces the torque of the
@@ -80,7 +88,7 @@ fn keep_torque(x: &[DVec3], masses: &[f64], f: &[DVec3], a: &mut [DVec3]) {
 
 impl Solver for ImplicitFilter {
     fn capabilities(&self) -> Capabilities {
-        // Damping is filtered but explicit: a mode damped beyond ζ = √3 has a longest step.
+        // Dissipation and drag stay explicit.
         Capabilities { order: 1, unconditionally_stable: false, symplectic: false }
     }
 
@@ -108,10 +116,11 @@ impl Solver for ImplicitFilter {
                 }
             }
         } else {
-            let mut a: Vec<DVec3> = (0..n).map(acceleration).collect();
-            keep_torque(x, &problem.topology.masses, &self.f, &mut a);
+            self.a.clear();
+            self.a.extend((0..n).map(acceleration));
+            keep_torque(x, &problem.topology.masses, &self.f, &mut self.a);
             for i in 0..n {
-                v[i] += a[i] * h;
+                v[i] += self.a[i] * h;
             }
         }
         for i in 0..n {

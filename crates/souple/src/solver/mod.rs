@@ -4,6 +4,7 @@
 //! solver is chosen per group of bodies in the scene; it keeps scratch memory, never state.
 
 mod cholesky;
+mod coarse;
 mod conjugate_gradient;
 mod explicit;
 mod filter;
@@ -95,6 +96,11 @@ pub struct Capabilities {
 pub trait Solver: Debug + Send {
     /// What it is good for.
     fn capabilities(&self) -> Capabilities;
+
+    /// Iterations of the last linear solve; 0 for solvers that do not iterate.
+    fn iterations(&self) -> u32 {
+        0
+    }
 
     /// Advances positions and velocities from `t` by `h`, s. Supported particles move at the velocity they have.
     fn advance(&mut self, problem: &Problem, x: &mut [DVec3], v: &mut [DVec3], t: f64, h: f64);

@@ -4,7 +4,7 @@
 //! ω² ≤ 2 max_i Σ_j k_ij / m_i. For a mode with damping ratio ζ, each integrator's step is a 2×2 matrix; the longest step
 //! is the one whose spectral radius lets amplitudes grow by no more than a tenth in a second.
 
-use crate::math::uniform;
+use crate::math::{self, uniform};
 use crate::mesh::Topology;
 use crate::scene::SolverKind;
 use glam::DVec3;
@@ -125,8 +125,8 @@ pub fn amplification(solver: SolverKind, omega: f64, damping_ratio: f64, h: f64)
             [[(1.0 + c * h) / det, h / det], [-k * h / det, 1.0 / det]]
         }
         SolverKind::ImplicitFilter => {
-            // v' = v + h a with a filtered by 1 / (1 + h² k); x' = x + h v'.
-            let w = 1.0 / (1.0 + h * h * k);
+            // v' = v + h a with a filtered by 1 / (1 + h² k + h c); x' = x + h v'.
+            let w = 1.0 / (1.0 + h * h * k + h * c);
             mul(drift, [[1.0, 0.0], [-k * h * w, 1.0 - c * h * w]])
         }
     })
@@ -139,12 +139,12 @@ pub fn longest_step(solver: SolverKind, mode: &StiffestMode) -> f64 {
         return f64::INFINITY;
     }
     let stable = |h: f64| amplification(solver, omega, mode.damping_ratio, h) <= 1.0 + TOLERATED_GROWTH * h;
-    let mut high = 10.0 / omega * (1.0 + mode.damping_ratio);
-    if stable(high) && stable(10.0 * high) && stable(100.0 * high) {
-        return f64::INFINITY;
-    }
-    let mut low = 0.0;
-    for _ in 0..100 {
+    // The first step on the way up that is unstable: a method may be stable again beyond it.
+    let from = 1e-4 / (omega * (1.0 + mode.damping_ratio));
+    let steps = (0..800).map(|k| from * math::exp2(f64::from(k) / 32.0));
+    let Some(mut high) = steps.into_iter().find(|&h| !stable(h)) else { return f64::INFINITY };
+    let mut low = if high > from { high / math::exp2(1.0 / 32.0) } else { 0.0 };
+    for _ in 0..60 {
         let middle = 0.5 * (low + high);
         if stable(middle) { low = middle } else { high = middle }
     }
