@@ -79,7 +79,7 @@ pub struct RunArgs {
     #[arg(long, value_enum, value_delimiter = ',', default_value = "glb,csv")]
     pub format: Vec<Format>,
     /// How many frames to simulate [default: what the scene says]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub frames: Option<u32>,
     #[command(flatten)]
     pub threads: Threads,
@@ -123,7 +123,7 @@ pub enum Format {
     Csv,
     /// Measures of every frame as JSON
     Json,
-    /// The scene with every setting written out and its meshes inside
+    /// The scene with its defaults written out and its meshes inside
     Toml,
 }
 
@@ -178,7 +178,7 @@ pub struct CheckArgs {
                   mesh       .obj .ply .stl .3ds  to  .obj .ply .stl .glb\n  \
                   scene      .toml .json          to  .toml .json\n  \
                   recording  .souprec             to  .glb .pc2 .mdd\n\n\
-                  Example:\n  souple convert teapot.3ds teapot.obj --weld --scale 0.01")]
+                  Example:\n  souple convert teapot.3ds teapot.obj --weld")]
 pub struct ConvertArgs {
     /// File to read
     #[arg(value_name = "IN")]
@@ -190,7 +190,7 @@ pub struct ConvertArgs {
     #[arg(long)]
     pub weld: bool,
     /// Multiply all coordinates of a mesh
-    #[arg(long, value_name = "S", value_parser = positive_number)]
+    #[arg(long, value_name = "S", value_parser = positive_number, allow_negative_numbers = true)]
     pub scale: Option<f64>,
     /// Print one JSON object on standard output and nothing else
     #[arg(long)]

@@ -115,6 +115,12 @@ impl std::fmt::Display for ForecastReport {
 }
 
 /// Where in the file a lint belongs.
+/// The oddities of a scene as people read them, for commands that go on all the same.
+pub fn warnings(loaded: &Loaded) -> Vec<String> {
+    let Loaded { scene, source, model } = loaded;
+    lint(scene, model).iter().map(|lint| as_warning(&locate(source, lint))).collect()
+}
+
 fn locate(source: &Source, lint: &Lint) -> SceneFileError {
     let Lint { field, message, help } = lint;
     let mut found = source.explain(&SceneError::new(field, message, help));

@@ -16,6 +16,7 @@ use souple_formats::control_log::{
 use souple_formats::scene::MAX_SCENE_BYTES;
 
 use crate::args::{Format, RunArgs};
+use crate::check;
 use crate::failure::{CHECK_FAILED, Failure, Outcome};
 use crate::files;
 use crate::frames::FrameRecorder;
@@ -76,6 +77,10 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     /// Checks all that is asked for, and gets ready for the first step.
     fn prepare(args: &'a RunArgs, loaded: Loaded) -> Result<Run<'a>, Failure> {
+        // What `souple check` would say; on standard error, so that it does not mix with the answer.
+        for warning in check::warnings(&loaded) {
+            note(&warning);
+        }
         let Loaded { scene, source, model } = loaded;
         if model.bodies.is_empty() {
             let error = SceneError::new(
@@ -465,13 +470,20 @@ impl RunReport {
                 say("all is as the scene expects")?;
             }
         }
-        let (files, more) = self.files.split_at(self.files.len().min(20));
-        for file in files {
-            say(&format!("wrote {file}"))?;
-        }
-        if !more.is_empty() {
-            say(&format!("wrote {} more files", more.len()))?;
+        for run in self.files.chunk_by(|a, b| same_sequence(a, b)) {
+            match run {
+                [first, .., last] if run.len() > 2 => {
+                    say(&format!("wrote {first} … {last}: {} files", run.len()))?;
+                }
+                few => few.iter().try_for_each(|file| say(&format!("wrote {file}")))?,
+            }
         }
         Ok(())
     }
+}
+
+/// Whether two files are frames of one sequence: the same name but for its digits.
+fn same_sequence(a: &str, b: &str) -> bool {
+    let shape = |name: &str| name.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+    shape(a) == shape(b)
 }

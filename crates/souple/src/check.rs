@@ -133,7 +133,8 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
                 "select each vertex once".into(),
             );
         }
-        if written.air.is_none()
+        if !body.topology.triangles.is_empty()
+            && written.air.is_none()
             && scene.wind.is_some_and(|w| w.velocity != [0.0; 3] || w.gusts.is_some() || w.sinus.is_some())
         {
             say(

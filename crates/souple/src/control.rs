@@ -281,7 +281,9 @@ pub(crate) fn check(command: &Command, model: &Model, state: &State) -> Result<(
             let b = body(name)?;
             finite("the move", by)?;
             if !model.bodies[b].pins.iter().any(|p| p.name == *pin) {
-                return refuse(format!("body '{name}' has no pin '{pin}'"));
+                let known =
+                    model.bodies[b].pins.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ");
+                return refuse(format!("body '{name}' has no pin '{pin}'; it has: {known}"));
             }
             Ok(())
         }

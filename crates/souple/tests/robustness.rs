@@ -155,7 +155,7 @@ fn golden_hashes() {
     }
 }
 
-const GOLDEN_IMPLICIT: u64 = 0x529f_dec6_6acd_d2a8;
+const GOLDEN_IMPLICIT: u64 = 0xd063_e61c_bd3f_57e1;
 const GOLDEN_SYMPLECTIC: u64 = 0x4a77_869d_f6b9_48c2;
 
 #[test]
