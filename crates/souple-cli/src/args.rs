@@ -1,9 +1,15 @@
 //! What can be written on the command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use souple::scene::Camera;
 
+/// Longest side of a picture, pixels.
+const MAX_SIDE: u32 = 16_384;
+/// Most pictures in a row or column of a sheet.
+const MAX_SHEET: u32 = 100;
 /// Most threads that can be asked for; more than any machine has cores only wastes memory.
 const MAX_THREADS: u64 = 1024;
 
@@ -27,6 +33,10 @@ pub struct Cli {
 pub enum Command {
     /// Simulates a scene and writes the animation as files
     Run(RunArgs),
+    /// Draws a scene or a recording as a picture, an animation or a sheet of moments
+    Render(RenderArgs),
+    /// Opens the studio, a window to see, touch and build scenes in
+    Studio(StudioArgs),
     /// Reads a scene, and says what is wrong or odd about it and how long its steps may be
     Check(CheckArgs),
     /// Turns a mesh, a scene or a recording into another format
@@ -39,6 +49,8 @@ pub enum Command {
     Bench(BenchArgs),
     /// Lists the scene library
     Scenes(ScenesArgs),
+    /// Lists the styles that surfaces can be drawn in, and their parameters
+    Styles(StylesArgs),
     /// Prints the JSON schema of scene files, for editors
     #[command(after_help = "Example:\n  souple schema > souple-scene.schema.json")]
     Schema,
@@ -51,13 +63,15 @@ impl Command {
     pub fn wants_json(&self) -> bool {
         match self {
             Command::Run(args) => args.json,
+            Command::Render(args) => args.json,
             Command::Check(args) => args.json,
             Command::Convert(args) => args.json,
             Command::Replay(args) => args.json,
             Command::Verify(args) => args.json,
             Command::Bench(args) => args.json,
             Command::Scenes(args) => args.json,
-            Command::Schema | Command::Completions(_) => false,
+            Command::Styles(args) => args.json,
+            Command::Studio(_) | Command::Schema | Command::Completions(_) => false,
         }
     }
 }
@@ -98,7 +112,7 @@ pub struct RunArgs {
     /// Begin from a saved state instead of the start of the scene
     #[arg(long, value_name = "SNAPSHOT")]
     pub from: Option<PathBuf>,
-    /// Let the scene name mesh files outside its own folder
+    /// Let the scene name files outside its own folder
     #[arg(long)]
     pub allow_outside: bool,
     /// Exit with code 3 when a body diverged and was frozen
@@ -125,12 +139,23 @@ pub enum Format {
     Json,
     /// The scene with its defaults written out and its meshes inside
     Toml,
+    /// The last frame as a picture
+    Png,
+    /// All frames as an animated picture
+    Gif,
+    /// All frames as a video; needs the program ffmpeg
+    Mp4,
 }
 
 impl Format {
     /// Whether the positions of every frame are needed for it.
     pub fn needs_frames(self) -> bool {
         matches!(self, Format::Glb | Format::Pc2 | Format::Mdd | Format::Obj | Format::Vtk)
+    }
+
+    /// Whether it is drawn.
+    pub fn is_drawn(self) -> bool {
+        matches!(self, Format::Png | Format::Gif | Format::Mp4)
     }
 
     /// Whether the measures of every frame are needed for it.
@@ -155,6 +180,96 @@ impl Threads {
     }
 }
 
+/// `souple render`
+#[derive(Args, Debug)]
+#[command(after_help = "What is written follows from the name of OUT:\n  \
+                  .png              the last frame, --frame N, or a --contact-sheet\n  \
+                  .gif              an animation; at most 50 frames per second are shown\n  \
+                  .mp4 .webm        a video; needs the program ffmpeg\n  \
+                  a name ending in /  a folder of pictures, 0000.png and so on\n\n\
+                  Frame 0 is the state at the start. Without --camera, the scene is seen from its own camera, or from one \
+                  that is fitted to everything that is drawn.\n\n\
+                  Example:\n  souple render scenes/cloth/flag.toml --style satin -o flag.gif\n  \
+                  souple render scenes/cloth/sphere.toml --contact-sheet 4x2 -o sphere.png")]
+pub struct RenderArgs {
+    /// Scene file, TOML or JSON, or a recording made by `souple run --record`
+    #[arg(value_name = "SCENE|RECORDING")]
+    pub input: PathBuf,
+    /// What to write: .png, .gif, .mp4, .webm, or a folder (a name that ends in /)
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Draw all bodies in this style, or in your own: a file that ends in .wgsl. `souple styles` lists them
+    #[arg(long, value_name = "NAME")]
+    pub style: Option<String>,
+    /// Width and height of a picture, pixels [default: 1280x720; 480x270 in a contact sheet]
+    #[arg(long, value_name = "WxH", value_parser = picture_size)]
+    pub size: Option<(u32, u32)>,
+    /// Draw this frame alone
+    #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with_all = ["frames", "every", "contact_sheet"])]
+    pub frame: Option<u64>,
+    /// Draw the frames from A to B, both included; either may be left out
+    #[arg(long, value_name = "A..B", value_parser = frame_range)]
+    pub frames: Option<FrameRange>,
+    /// Draw one frame of K; the animation keeps its speed
+    #[arg(long, value_name = "K", conflicts_with = "contact_sheet", value_parser = value_parser!(u64).range(1..))]
+    pub every: Option<u64>,
+    /// Where the camera stands and what it looks at, m, and its vertical field of view, degrees
+    #[arg(long, value_name = "\"PX,PY,PZ TX,TY,TZ [FOV]\"", value_parser = camera, allow_hyphen_values = true)]
+    pub camera: Option<Camera>,
+    /// Draw evenly spaced moments in one picture, in so many columns and rows [default: 4x3]
+    #[arg(long, value_name = "COLSxROWS", value_parser = sheet_size, num_args = 0..=1, default_missing_value = "4x3")]
+    pub contact_sheet: Option<(u32, u32)>,
+    /// What draws: a graphics driver (also one in software), or the CPU rasteriser, which needs none
+    #[arg(long, value_enum, default_value = "auto")]
+    pub renderer: RendererName,
+    #[command(flatten)]
+    pub threads: Threads,
+    /// Let the scene name files outside its own folder
+    #[arg(long)]
+    pub allow_outside: bool,
+    /// Print one JSON object on standard output and nothing else
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RendererName {
+    /// A graphics driver if there is one, else the CPU rasteriser
+    Auto,
+    /// A graphics driver, or an error
+    Gpu,
+    /// The CPU rasteriser
+    Cpu,
+}
+
+/// Frames from one to another, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameRange {
+    /// First frame; 0 when it was left out.
+    pub first: u64,
+    /// Last frame.
+    pub last: Option<u64>,
+}
+
+/// `souple studio`
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  souple studio scenes/cloth/flag.toml")]
+pub struct StudioArgs {
+    /// Scene to open, and whatever else the studio takes; `souple-studio --help` lists it
+    #[arg(value_name = "SCENE", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<OsString>,
+}
+
+/// `souple styles`
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  souple styles --json")]
+pub struct StylesArgs {
+    /// Print one JSON object on standard output and nothing else
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `souple check`
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  souple check scenes/cloth/flag.toml")]
@@ -167,7 +282,7 @@ pub struct CheckArgs {
     /// Exit with code 3 when there is a warning
     #[arg(long)]
     pub strict: bool,
-    /// Let the scene name mesh files outside its own folder
+    /// Let the scene name files outside its own folder
     #[arg(long)]
     pub allow_outside: bool,
 }
@@ -277,11 +392,116 @@ fn positive_number(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Two whole numbers with an x between them, each from 1 to `most`.
+fn two_counts(text: &str, most: u32) -> Option<(u32, u32)> {
+    let (a, b) = text.split_once(['x', 'X', '×'])?;
+    let count = |text: &str| text.trim().parse::<u32>().ok().filter(|count| (1..=most).contains(count));
+    Some((count(a)?, count(b)?))
+}
+
+fn picture_size(text: &str) -> Result<(u32, u32), String> {
+    two_counts(text, MAX_SIDE)
+        .ok_or_else(|| format!("give width and height from 1 to {MAX_SIDE} pixels, such as 1280x720"))
+}
+
+fn sheet_size(text: &str) -> Result<(u32, u32), String> {
+    two_counts(text, MAX_SHEET).ok_or_else(|| {
+        format!("give columns and rows from 1 to {MAX_SHEET}, such as 4x3, or nothing, as in `--contact-sheet -o OUT`")
+    })
+}
+
+fn frame_range(text: &str) -> Result<FrameRange, String> {
+    let wrong = || "give the first and the last frame, such as 60..120, 60.. or ..120".to_owned();
+    let (first, last) = text.split_once("..").ok_or_else(wrong)?;
+    let number = |text: &str| match text.trim() {
+        "" => Ok(None),
+        text => text.parse::<u64>().map(Some).map_err(|_| wrong()),
+    };
+    let range = FrameRange { first: number(first)?.unwrap_or(0), last: number(last)? };
+    match range.last {
+        Some(last) if last < range.first => Err(format!("frame {last} comes before frame {}", range.first)),
+        _ => Ok(range),
+    }
+}
+
+fn camera(text: &str) -> Result<Camera, String> {
+    let wrong = || {
+        "give where it stands and what it looks at, such as \"2,1.5,3 0,0.5,0\", then its field of view"
+            .to_owned()
+    };
+    let point = |text: &str| -> Option<[f64; 3]> {
+        let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
+        numbers?.try_into().ok()
+    };
+    let parts: Vec<&str> = text.split_whitespace().collect();
+    let (position, target, angle) = match parts[..] {
+        [position, target] => (position, target, None),
+        [position, target, angle] => (position, target, Some(angle)),
+        _ => return Err(wrong()),
+    };
+    let camera = Camera {
+        position: point(position).ok_or_else(wrong)?,
+        target: point(target).ok_or_else(wrong)?,
+        field_of_view_deg: match angle {
+            Some(angle) => angle.parse().map_err(|_| wrong())?,
+            None => Camera::default().field_of_view_deg,
+        },
+    };
+    if !camera.position.iter().chain(&camera.target).all(|number| number.is_finite() && number.abs() <= 1e6) {
+        return Err("all places must be finite numbers of metres, at most a million".to_owned());
+    }
+    if camera.position == camera.target {
+        return Err("the camera stands on what it looks at".to_owned());
+    }
+    if !(1.0..=150.0).contains(&camera.field_of_view_deg) {
+        return Err("the field of view must be from 1 to 150 degrees; 35 is usual".to_owned());
+    }
+    Ok(camera)
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
 
     use super::*;
+
+    #[test]
+    fn sizes_and_ranges_are_read() {
+        assert_eq!(picture_size("1280x720"), Ok((1280, 720)));
+        assert_eq!(picture_size("16384×1"), Ok((16384, 1)));
+        for bad in ["0x0", "1280", "1280x", "x720", "-1x5", "16385x10", "99999999999x2", "1.5x2", "axb"] {
+            assert!(picture_size(bad).is_err(), "{bad}");
+        }
+        let range = |first, last| Ok(FrameRange { first, last });
+        assert_eq!(frame_range("2..5"), range(2, Some(5)));
+        assert_eq!(frame_range("..5"), range(0, Some(5)));
+        assert_eq!(frame_range("7.."), range(7, None));
+        assert_eq!(frame_range("3..3"), range(3, Some(3)));
+        for bad in ["5", "5..2", "a..b", "-1..2", "1...2", ""] {
+            assert!(frame_range(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn cameras_are_read() {
+        let read = camera(" 1,-2.5,3e0  0,0,0 50 ").unwrap();
+        assert_eq!((read.position, read.target, read.field_of_view_deg), ([1.0, -2.5, 3.0], [0.0; 3], 50.0));
+        assert_eq!(camera("1,2,3 0,0,0").unwrap().field_of_view_deg, Camera::default().field_of_view_deg);
+        for bad in [
+            "",
+            "1,2,3",
+            "1,2 3,4,5",
+            "1,2,3 4,5,6 7 8",
+            "NaN,0,0 1,1,1",
+            "1,1,1 inf,0,0",
+            "1,1,1 1,1,1",
+            "1,2,3 0,0,0 NaN",
+            "1,2,3 0,0,0 180",
+            "1e9,0,0 0,0,0",
+        ] {
+            assert!(camera(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

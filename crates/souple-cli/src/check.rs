@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use serde::Serialize;
 use souple::SceneError;
 use souple::check::{Lint, StepForecast, forecast_steps, lint};
+use souple_files::{Loaded, load};
 use souple_formats::scene::{SceneFileError, Source};
 
 use crate::args::CheckArgs;
 use crate::failure::{CHECK_FAILED, Failure, Outcome};
-use crate::load::{Loaded, load};
 use crate::report::{count, say, say_json};
 
 /// Runs the command.
@@ -114,13 +114,13 @@ impl std::fmt::Display for ForecastReport {
     }
 }
 
-/// Where in the file a lint belongs.
 /// The oddities of a scene as people read them, for commands that go on all the same.
 pub fn warnings(loaded: &Loaded) -> Vec<String> {
     let Loaded { scene, source, model } = loaded;
     lint(scene, model).iter().map(|lint| as_warning(&locate(source, lint))).collect()
 }
 
+/// Where in the file a lint belongs.
 fn locate(source: &Source, lint: &Lint) -> SceneFileError {
     let Lint { field, message, help } = lint;
     let mut found = source.explain(&SceneError::new(field, message, help));

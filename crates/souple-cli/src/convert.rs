@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use souple::mesh::TriMesh;
 use souple::scene::Shape;
+use souple_files::{BYTES_PER_VERTEX, FrameRecorder, MEMORY_LIMIT, Replay, disk, read_scene_file, size};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
 use souple_formats::export_mesh::{write_obj, write_ply, write_stl};
 use souple_formats::import::{Limits, MeshFormat, read_mesh};
@@ -13,12 +14,9 @@ use souple_formats::scene::write_scene_toml;
 
 use crate::args::{ConvertArgs, Format};
 use crate::failure::{Failure, Outcome};
-use crate::files;
-use crate::frames::FrameRecorder;
-use crate::load::{BYTES_PER_VERTEX, MEMORY_LIMIT, read_scene_file};
 use crate::outputs::{Writer, estimate_bytes};
-use crate::replay::Replay;
-use crate::report::{note, say, say_json, size};
+use crate::replay::play;
+use crate::report::{note, say, say_json};
 
 /// Frame rate of a single frame: any positive number will do.
 const STATIC_FPS: f64 = 60.0;
@@ -102,7 +100,7 @@ fn convert_mesh(args: &ConvertArgs, format: MeshFormat) -> Result<ConvertReport,
         return Err(cannot_become(args, "mesh", KNOWN));
     }
     let limits = Limits::default();
-    let bytes = files::read(&args.input, limits.max_bytes, "mesh")?;
+    let bytes = disk::read(&args.input, limits.max_bytes, "mesh")?;
     let mesh = read_mesh(&bytes, format, &limits).map_err(|error| Failure::file(&args.input, error, ""))?;
     drop(bytes);
     let mut mesh = if args.weld { mesh.welded() } else { mesh };
@@ -171,7 +169,7 @@ fn convert_scene(args: &ConvertArgs) -> Result<ConvertReport, Failure> {
     if has_files && args.input.parent() != args.output.parent() {
         note("warning: the scene names mesh files by paths relative to itself; copy them along");
     }
-    files::write(&args.output, text.as_bytes())?;
+    disk::write(&args.output, text.as_bytes())?;
     Ok(ConvertReport::new(args, "scene".to_owned(), vec![args.output.display().to_string()]))
 }
 
@@ -192,9 +190,9 @@ fn convert_recording(args: &ConvertArgs) -> Result<ConvertReport, Failure> {
             format!("{frames} frames of {vertices} vertices would need about {} of memory", size(needed));
         return Err(Failure::file(&args.input, problem, "record a part at a time"));
     }
-    files::check_writable(&args.output)?;
+    disk::check_writable(&args.output)?;
     let mut recorder = FrameRecorder::new(&replay.simulation, false);
-    if let Some(difference) = replay.play(|simulation| recorder.record(simulation))? {
+    if let Some(difference) = play(&mut replay, |simulation| recorder.record(simulation))? {
         let problem = format!("step {} does not come out as it was recorded", difference.step);
         let help = "replay it with the version of the program that recorded it; nothing was written";
         return Err(Failure::file(&args.input, problem, help));

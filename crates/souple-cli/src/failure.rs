@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use souple_files::FileError;
 use souple_formats::scene::SceneFileError;
 
 /// How a command ends: its exit code, or why it could not do its work.
@@ -68,6 +69,15 @@ impl Failure {
 impl From<SceneFileError> for Failure {
     fn from(error: SceneFileError) -> Failure {
         Failure::Scene(Box::new(error))
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Failure {
+        match error {
+            FileError::Scene(error) => Failure::Scene(error),
+            other => Failure::input(other.message(), other.help()),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The `souple` command: run, check, convert and replay scenes from the command line.
+//! The `souple` command: run, draw, check, convert and replay scenes from the command line.
 //!
 //! Exit codes: 0 done, 1 the scene or the input is wrong, 2 wrong usage, 3 a check failed.
 
@@ -6,15 +6,17 @@ mod args;
 mod bench;
 mod check;
 mod convert;
+mod drawing;
 mod failure;
-mod files;
-mod frames;
 mod library;
-mod load;
 mod outputs;
+mod render;
 mod replay;
 mod report;
 mod run;
+mod run_pictures;
+mod studio;
+mod styles;
 mod verify;
 
 use std::process::ExitCode;
@@ -28,12 +30,15 @@ fn main() -> ExitCode {
     let command = Cli::parse().command;
     let outcome = match &command {
         Command::Run(args) => run::run(args),
+        Command::Render(args) => render::run(args),
+        Command::Studio(args) => studio::run(args),
         Command::Check(args) => check::run(args),
         Command::Convert(args) => convert::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Scenes(args) => library::run(args),
+        Command::Styles(args) => styles::run(args),
         Command::Schema => schema(),
         Command::Completions(args) => completions(args),
     };

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use souple::measure;
 use souple::scene::Scene;
+use souple_files::disk;
 use souple_formats::animation::Animation;
 use souple_formats::export::glb::{GlbOptions, write_glb};
 use souple_formats::export::obj_sequence::ObjSequence;
@@ -15,8 +16,9 @@ use souple_formats::export::{ExportError, safe_file_stem};
 use souple_formats::scene::write_scene_toml;
 
 use crate::args::Format;
+use crate::drawing::{BYTES_PER_PIXEL, BYTES_PER_VERTEX_AND_MOMENT};
 use crate::failure::Failure;
-use crate::files;
+use crate::render::DEFAULT_SIZE;
 
 /// Number of the frame that a point cache begins with: that of the state at the start.
 const FIRST_CACHE_FRAME: i32 = 0;
@@ -51,10 +53,22 @@ pub fn estimate_bytes(formats: &[Format], frames: u64, vertices: u64) -> u128 {
         // As numbers, and at most 24 characters each as text.
         bytes += frames * table_columns().len() as u128 * (8 + 24);
     }
+    let moments = if has(Format::Gif) || has(Format::Mp4) { frames } else { 1 };
+    if formats.iter().any(|format| format.is_drawn()) {
+        let (width, height) = DEFAULT_SIZE;
+        bytes += moments * vertices * BYTES_PER_VERTEX_AND_MOMENT;
+        bytes += u128::from(width) * u128::from(height) * BYTES_PER_PIXEL;
+    }
     let glb_frames = frames.min(GlbOptions::default().max_targets as u128 + 1);
     let glb = if has(Format::Glb) { glb_frames * vertices * 2 * VECTOR_BYTES } else { 0 };
     let cache = if has(Format::Pc2) || has(Format::Mdd) { frames * vertices * VECTOR_BYTES } else { 0 };
     bytes + glb.max(cache)
+}
+
+/// Makes the folder for the files of a run and checks that files can be written there.
+pub fn make_folder(path: &Path) -> Result<(), Failure> {
+    disk::create_folder(path).map_err(|error| error.with_help("choose another folder with -o"))?;
+    Ok(disk::check_folder(path)?)
 }
 
 /// Writes files one after the other; what fails does not stop the others.
@@ -75,7 +89,7 @@ impl Writer {
 
     /// Writes one file of bytes that may have failed to come about.
     pub fn write(&mut self, path: &Path, bytes: Result<Vec<u8>, Failure>) {
-        match bytes.and_then(|bytes| files::write(path, &bytes)) {
+        match bytes.and_then(|bytes| Ok(disk::write(path, &bytes)?)) {
             Ok(()) => self.written.push(path.to_path_buf()),
             Err(failure) => self.failures.push(failure),
         }
@@ -102,6 +116,8 @@ impl Writer {
                 (Format::Mdd, Some(animation)) => self.animation_file(&path("mdd"), "mdd", animation),
                 (Format::Obj, Some(animation)) => self.obj_series(&folder.join("obj"), &stem, animation),
                 (Format::Vtk, Some(animation)) => self.vtk_series(&folder.join("vtk"), &stem, animation),
+                // Pictures are drawn when all else is written.
+                (Format::Png | Format::Gif | Format::Mp4, _) => {}
                 // Frames are kept whenever a format needs them.
                 (_, None) => {}
             }
@@ -154,7 +170,7 @@ impl Writer {
     /// Stops at the first file that cannot be written: the others would fail in the same way.
     fn series(&mut self, folder: &Path, series: impl Iterator<Item = (String, Vec<u8>)>) {
         let failures = self.failures.len();
-        if let Err(failure) = files::create_folder(folder) {
+        if let Err(failure) = make_folder(folder) {
             return self.failures.push(failure);
         }
         let mut names = BTreeSet::new();
@@ -165,7 +181,7 @@ impl Writer {
             }
             names.insert(name);
         }
-        let older = files::names_in(folder).into_iter().filter(|name| !names.contains(name)).count();
+        let older = disk::names_in(folder).into_iter().filter(|name| !names.contains(name)).count();
         if older > 0 {
             let folder = folder.display();
             self.notes.push(format!(
@@ -226,6 +242,9 @@ mod tests {
         assert_eq!(estimate_bytes(&[Format::Vtk], 9, 100), 10 * 100 * 24);
         assert_eq!(estimate_bytes(&[Format::Pc2], 9, 100), 2 * 10 * 100 * 12);
         assert_eq!(estimate_bytes(&[Format::Glb], 999, 100), 1000 * 100 * 12 + 201 * 100 * 24);
+        let picture = 1280 * 720 * BYTES_PER_PIXEL;
+        assert_eq!(estimate_bytes(&[Format::Png], 9, 100), 100 * BYTES_PER_VERTEX_AND_MOMENT + picture);
+        assert_eq!(estimate_bytes(&[Format::Gif], 9, 100), 1000 * BYTES_PER_VERTEX_AND_MOMENT + picture);
         assert!(estimate_bytes(&[Format::Csv], u64::from(u32::MAX), 1) > 8 << 30);
     }
 }

@@ -10,22 +10,22 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use souple::scene::{Expect, Scene};
 use souple::{Measures, SceneError, Simulation, Stage, Warning, WarningKind};
+use souple_files::{
+    BYTES_PER_VERTEX, FrameRecorder, Loaded, MAX_STATE_BYTES, MEMORY_LIMIT, disk, load, scene_for_recording,
+    size,
+};
 use souple_formats::control_log::{
     MAX_CONTROL_LOG_BYTES, NumberedCommand, read_numbered_commands, write_control_log,
 };
-use souple_formats::scene::MAX_SCENE_BYTES;
+use souple_formats::export::safe_file_stem;
 
 use crate::args::{Format, RunArgs};
 use crate::check;
 use crate::failure::{CHECK_FAILED, Failure, Outcome};
-use crate::files;
-use crate::frames::FrameRecorder;
-use crate::load::{BYTES_PER_VERTEX, Loaded, MEMORY_LIMIT, load};
-use crate::outputs::{Results, Writer, estimate_bytes};
-use crate::report::{self, MeasuresReport, ProfileReport, Progress, count, note, say, size};
+use crate::outputs::{Results, Writer, estimate_bytes, make_folder};
+use crate::report::{self, MeasuresReport, ProfileReport, Progress, count, note, say};
+use crate::run_pictures::RunPictures;
 
-/// Largest snapshot or recording that is read, bytes.
-pub const MAX_STATE_BYTES: usize = 4 << 30;
 /// How many warnings people are shown; programs get all.
 const MAX_SHOWN_WARNINGS: usize = 10;
 
@@ -68,6 +68,7 @@ struct Run<'a> {
     folder: PathBuf,
     stem: String,
     recorder: Option<FrameRecorder>,
+    pictures: Option<RunPictures>,
     rows: Vec<Vec<f64>>,
     step_time: Duration,
     notes: Vec<String>,
@@ -95,7 +96,7 @@ impl<'a> Run<'a> {
             .with_threads(args.threads.count())
             .map_err(|error| Failure::input(error.to_string(), "ask for fewer threads"))?;
         if let Some(path) = &args.from {
-            let bytes = files::read(path, MAX_STATE_BYTES, "snapshot")?;
+            let bytes = disk::read(path, MAX_STATE_BYTES, "snapshot")?;
             simulation.restore(&bytes).map_err(|error| {
                 Failure::file(
                     path,
@@ -117,12 +118,24 @@ impl<'a> Run<'a> {
         let stem = args.scene.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let folder = args.output.clone().unwrap_or_else(|| Path::new("out").join(&stem));
         for path in args.record.iter().chain(&args.snapshot) {
-            files::check_writable(path)?;
+            disk::check_writable(path)?;
         }
         if args.record.is_some() {
-            simulation.start_recording(scene_for_recording(&scene, &args.scene)?);
+            let text = scene_for_recording(&scene, &args.scene)
+                .map_err(|error| error.with_help("use coarser meshes or run without --record"))?;
+            simulation.start_recording(text);
         }
-        files::create_folder(&folder)?;
+        let pictures = match args.format.iter().any(|format| format.is_drawn()) {
+            true => {
+                let stem_path = folder.join(safe_file_stem(&stem));
+                Some(RunPictures::prepare(args, &scene, &source, &simulation, &stem_path)?)
+            }
+            false => None,
+        };
+        make_folder(&folder)?;
+        if let Some(pictures) = &pictures {
+            pictures.check_writable(&args.format)?;
+        }
         let needs_frames = args.format.iter().any(|format| format.needs_frames());
         let recorder =
             needs_frames.then(|| FrameRecorder::new(&simulation, args.format.contains(&Format::Vtk)));
@@ -135,6 +148,7 @@ impl<'a> Run<'a> {
             folder,
             stem,
             recorder,
+            pictures,
             rows: Vec::new(),
             step_time: Duration::ZERO,
             notes,
@@ -179,6 +193,9 @@ impl<'a> Run<'a> {
             if let Some(recorder) = &mut self.recorder {
                 recorder.record(&self.simulation);
             }
+            if let Some(pictures) = &mut self.pictures {
+                pictures.record(&self.simulation);
+            }
             self.measure();
             self.check_expectations();
             progress.advance();
@@ -222,6 +239,9 @@ impl<'a> Run<'a> {
         let animation = self.recorder.take().map(|recorder| recorder.finish(&self.simulation));
         let results = Results { scene: &self.scene, animation: animation.as_ref(), rows: &self.rows };
         writer.write_formats(&self.args.format, &self.folder, &self.stem, &results);
+        if let Some(pictures) = &mut self.pictures {
+            pictures.write(&self.args.format, &self.simulation, &mut writer);
+        }
         writer
     }
 
@@ -285,8 +305,8 @@ fn control_name(path: &Path) -> String {
 fn read_control(path: Option<&Path>) -> Result<Vec<NumberedCommand>, Failure> {
     let Some(path) = path else { return Ok(Vec::new()) };
     let bytes = match path == Path::new("-") {
-        true => files::read_stdin(MAX_CONTROL_LOG_BYTES, "control stream")?,
-        false => files::read(path, MAX_CONTROL_LOG_BYTES, "control stream")?,
+        true => disk::read_stdin(MAX_CONTROL_LOG_BYTES, "control stream")?,
+        false => disk::read(path, MAX_CONTROL_LOG_BYTES, "control stream")?,
     };
     let name = control_name(path);
     let text = String::from_utf8(bytes).map_err(|error| {
@@ -317,21 +337,6 @@ fn unused_commands(control: &[NumberedCommand], start: u64, frames: u64) -> Vec<
         ));
     }
     notes
-}
-
-/// The scene as text that a recording keeps; refused when it could not be read back.
-fn scene_for_recording(scene: &Scene, path: &Path) -> Result<String, Failure> {
-    let text = serde_json::to_string(scene)
-        .map_err(|error| Failure::file(path, format!("cannot be kept in a recording: {error}"), ""))?;
-    if text.len() > MAX_SCENE_BYTES {
-        let (bytes, limit) = (size(text.len() as u128), size(MAX_SCENE_BYTES as u128));
-        return Err(Failure::file(
-            path,
-            format!("the scene with its meshes is {bytes} of text; a recording holds {limit}"),
-            "use coarser meshes or run without --record",
-        ));
-    }
-    Ok(text)
 }
 
 /// Warnings as text: bodies that were given up first, then what was overcome, then notes.

@@ -12,8 +12,20 @@ use souple_formats::import::{Limits, MeshFormat, read_mesh};
 #[test]
 fn every_command_has_help_that_ends_with_an_example() {
     let scratch = Scratch::new();
-    let commands =
-        ["run", "check", "convert", "replay", "verify", "bench", "scenes", "schema", "completions"];
+    let commands = [
+        "run",
+        "render",
+        "studio",
+        "check",
+        "convert",
+        "replay",
+        "verify",
+        "bench",
+        "scenes",
+        "styles",
+        "schema",
+        "completions",
+    ];
     for command in commands {
         let help = scratch.souple(&[command, "--help"]).expect(0).out;
         let example = help.split("Example:\n").nth(1).unwrap_or_else(|| panic!("no example in {help}"));

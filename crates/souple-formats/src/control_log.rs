@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The keys that moved supports (GRI-10), one, both or in opposite directions (GRI-11), are such lines: two commands at
-//! one step. The commands are those of [`souple::Command`]. Blank lines are skipped; steps must not decrease.
+//! one step. The commands are those of [`souple::Command`]; one without numbers is a bare name, `{"step":40,"do":
+//! "stop_blowing"}` on one line. A selection of many particles is one command with a list. Blank lines are skipped; steps must not decrease.
 //!
 //! Promises, for any text at all: no panic, memory in proportion to the text, and an error that names the line. Reading
 //! what [`write_control_log`] wrote gives the same commands, bit for bit. It does not know the scene: whether a body or a
@@ -19,8 +20,9 @@ use thiserror::Error;
 
 /// Largest control log that is read, bytes.
 pub const MAX_CONTROL_LOG_BYTES: usize = 1 << 30;
-/// Longest line that is read, bytes; a command needs a few hundred.
-pub const MAX_LINE_BYTES: usize = 64 << 10;
+/// Longest line that is read, bytes. Most commands need a few hundred; one that names as many particles as a simulation
+/// takes ([`souple::MAX_SELECTION`]) needs 11 MB at most.
+pub const MAX_LINE_BYTES: usize = 16 << 20;
 /// Most commands that are read: an hour at 60 steps per second with 40 commands each has fewer.
 pub const MAX_COMMANDS: usize = 10_000_000;
 

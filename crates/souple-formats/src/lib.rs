@@ -1,4 +1,4 @@
-//! Scene files, meshes and animations in and out of Souple.
+//! Scene files, meshes, animations and pictures in and out of Souple.
 #![forbid(unsafe_code)]
 
 pub mod animation;
@@ -6,4 +6,5 @@ pub mod control_log;
 pub mod export;
 pub mod export_mesh;
 pub mod import;
+pub mod picture;
 pub mod scene;

@@ -1,7 +1,7 @@
 //! Control logs: round trips, order, lines in errors, and any text at all.
 
 use proptest::prelude::*;
-use souple::{Command, LoggedCommand};
+use souple::{Command, LoggedCommand, MAX_SELECTION};
 use souple_formats::control_log::{
     ControlLogError, MAX_LINE_BYTES, read_control_log, read_numbered_commands, write_control_log,
 };
@@ -69,6 +69,22 @@ fn a_line_has_a_budget() {
     assert!(error(&long).message.contains("one command per line"));
 }
 
+#[test]
+fn the_largest_selection_fits_on_a_line() {
+    let vertices = vec![u32::MAX; MAX_SELECTION];
+    let command = Command::AnchorMany { body: "cloth".into(), vertices };
+    let log = [LoggedCommand { step: u64::MAX, command }];
+    assert_eq!(read_control_log(&write_control_log(&log)).unwrap(), log);
+}
+
+#[test]
+fn a_command_without_numbers_is_a_bare_name() {
+    let text = r#"{"step":40,"do":"stop_blowing"}"#;
+    let log = read_control_log(text).unwrap();
+    assert_eq!(log, [LoggedCommand { step: 40, command: Command::StopBlowing }]);
+    assert_eq!(write_control_log(&log).trim_end(), text);
+}
+
 fn number() -> impl Strategy<Value = f64> {
     use proptest::num::f64::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
     POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO
@@ -77,6 +93,7 @@ fn number() -> impl Strategy<Value = f64> {
 fn command() -> impl Strategy<Value = Command> {
     let vector = || [number(), number(), number()];
     let name = || any::<String>();
+    let vertices = || prop::collection::vec(any::<u32>(), 0..9);
     prop_oneof![
         (name(), name(), vector()).prop_map(|(body, pin, by)| Command::MovePin { body, pin, by }),
         (name(), vector(), vector()).prop_map(|(collider, by, rotate_deg)| Command::MoveCollider {
@@ -86,6 +103,23 @@ fn command() -> impl Strategy<Value = Command> {
         }),
         (name(), any::<u32>()).prop_map(|(body, vertex)| Command::Anchor { body, vertex }),
         (name(), any::<u32>()).prop_map(|(body, vertex)| Command::Free { body, vertex }),
+        (name(), vertices()).prop_map(|(body, vertices)| Command::AnchorMany { body, vertices }),
+        (name(), vertices()).prop_map(|(body, vertices)| Command::FreeMany { body, vertices }),
+        (name(), vertices(), vector()).prop_map(|(body, vertices, by)| Command::MoveAnchored {
+            body,
+            vertices,
+            by
+        }),
+        (name(), vector(), vector(), vector()).prop_map(|(body, from, to, eye)| Command::Cut {
+            body,
+            from,
+            to,
+            eye
+        }),
+        (vector(), vector(), number(), number()).prop_map(|(origin, direction, speed, radius)| {
+            Command::Blow { origin, direction, speed, radius }
+        }),
+        Just(Command::StopBlowing),
         (name(), any::<u32>(), vector(), number()).prop_map(|(body, vertex, target, stiffness)| {
             Command::Grab { body, vertex, target, stiffness }
         }),

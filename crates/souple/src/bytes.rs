@@ -1,5 +1,7 @@
 //! Portable bytes: little-endian numbers, counts checked before memory is taken, a checksum at the end.
 
+use std::ops::RangeInclusive;
+
 use glam::DVec3;
 
 use crate::error::Error;
@@ -59,13 +61,15 @@ pub(crate) struct Reader<'a> {
     what: &'static str,
     bytes: &'a [u8],
     at: usize,
+    version: u32,
 }
 
 impl<'a> Reader<'a> {
+    /// A reader of bytes of any of these versions.
     pub(crate) fn new(
         what: &'static str,
         magic: &[u8; 8],
-        version: u32,
+        versions: RangeInclusive<u32>,
         bytes: &'a [u8],
     ) -> Result<Reader<'a>, Error> {
         let fail = |problem: String| Err(Error::Bytes { what, problem });
@@ -75,15 +79,24 @@ impl<'a> Reader<'a> {
         let Some((content, sum)) = bytes.split_last_chunk::<8>() else {
             return fail("it is cut short".into());
         };
-        let mut reader = Reader { what, bytes: content, at: 8 };
-        let found = reader.u32()?;
-        if found != version {
-            return fail(format!("it has version {found}; this program reads version {version}"));
+        let mut reader = Reader { what, bytes: content, at: 8, version: 0 };
+        reader.version = reader.u32()?;
+        if !versions.contains(&reader.version) {
+            let newest = versions.end();
+            return fail(format!(
+                "it has version {}; this program reads versions up to {newest}",
+                reader.version
+            ));
         }
         if checksum(content) != u64::from_le_bytes(*sum) {
             return fail("its checksum is wrong: the file is damaged or cut short".into());
         }
         Ok(reader)
+    }
+
+    /// Version of the bytes.
+    pub(crate) fn version(&self) -> u32 {
+        self.version
     }
 
     pub(crate) fn fail<T>(&self, problem: impl Into<String>) -> Result<T, Error> {

@@ -4,16 +4,28 @@
 //! from one to the other at constant speed), the air, and the hands that hold particles. [`Command`]s are what a person
 //! or a control stream does (GRI-10, GRI-11); they are checked when given, logged in recordings, and change the state at
 //! the start of the next step.
+//!
+//! One list of particles per command ([`Command::AnchorMany`], [`Command::FreeMany`], [`Command::MoveAnchored`]) is what
+//! a selection with the mouse needs: its cost grows with the length of the list, not with its square.
+
+use std::collections::BTreeSet;
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::math::{self, Pose};
-use crate::model::Model;
+use crate::mesh::cut::{Blade, cut};
+use crate::model::{ColliderModel, Model};
 use crate::motion::pose_at;
 use crate::scene::{Vec3, Wind};
-use crate::state::{Grab, PinnedVertex, State};
+use crate::state::{BodyState, Fan, Grab, PinnedVertex, State};
+
+/// Most particles that one command may name: as a line of a control log it is then far below the longest that is read.
+pub const MAX_SELECTION: usize = 1_000_000;
+
+/// Largest coordinate, length or speed in a command, m or m/s.
+const LARGEST: f64 = 1e9;
 
 /// Something a person or a control stream does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +64,30 @@ pub enum Command {
         /// Particle.
         vertex: u32,
     },
+    /// Anchors all these particles where they are (ESSI-11); those that are supported already stay as they are.
+    AnchorMany {
+        /// Body.
+        body: String,
+        /// Particles, at most [`MAX_SELECTION`].
+        vertices: Vec<u32>,
+    },
+    /// Frees all these particles.
+    FreeMany {
+        /// Body.
+        body: String,
+        /// Particles, at most [`MAX_SELECTION`].
+        vertices: Vec<u32>,
+    },
+    /// Moves particles that were anchored by command by a vector, m, over the next step. Refused if one of them was not;
+    /// particles of a pin set move with [`Command::MovePin`].
+    MoveAnchored {
+        /// Body.
+        body: String,
+        /// Particles, at most [`MAX_SELECTION`]; each moves once, however often it is named.
+        vertices: Vec<u32>,
+        /// By how much, m.
+        by: Vec3,
+    },
     /// Pulls a particle towards a point with a spring (ESSI-29); again to move the point.
     Grab {
         /// Body.
@@ -70,6 +106,33 @@ pub enum Command {
         /// Particle.
         vertex: u32,
     },
+    /// Cuts a body with scissors along a drag, at once. The blade is everything that is seen from `eye` between `from`
+    /// and `to`, at any distance; see [`crate::mesh::cut`]. A drag right across a sheet separates it; of a drag that is
+    /// given in pieces, each should be a few mesh edges long.
+    Cut {
+        /// Body.
+        body: String,
+        /// Where the drag begins, m.
+        from: Vec3,
+        /// Where it ends, m.
+        to: Vec3,
+        /// Where it is seen from, m: the camera.
+        eye: Vec3,
+    },
+    /// Switches a fan on, or moves it: a round jet of air on top of the wind. It moves every surface it points at, those
+    /// that feel no other air too; see [`Fan`].
+    Blow {
+        /// Centre of the fan, m.
+        origin: Vec3,
+        /// Where it blows to; of any length but 0.
+        direction: Vec3,
+        /// Speed of the air at the fan, m/s.
+        speed: f64,
+        /// Radius of the jet at the fan, m.
+        radius: f64,
+    },
+    /// Switches the fan off.
+    StopBlowing,
     /// Sets the mean wind, m/s.
     SetWind {
         /// Velocity, m/s.
@@ -110,6 +173,8 @@ pub struct Control {
     pub wind: Wind,
     /// Particles held by a hand.
     pub grabs: Vec<Grab>,
+    /// The fan that blows.
+    pub fan: Option<Fan>,
 }
 
 impl Control {
@@ -123,13 +188,13 @@ impl Control {
             colliders: vec![(Pose::IDENTITY, Pose::IDENTITY); model.colliders.len()],
             wind: model.wind,
             grabs: Vec::new(),
+            fan: None,
         }
     }
 
-    /// Applies the commands to `state` and evaluates everything for the step from `state.time` to `state.time + dt`.
-    pub(crate) fn evaluate(&mut self, model: &Model, state: &mut State, commands: &[Command], dt: f64) {
-        (self.t0, self.t1, self.step) = (state.time, state.time + dt, state.step);
-        // What supports and colliders start from, before commands move them.
+    /// Sets everything to where it is at the time of the state, standing still: what is true before a step was made.
+    pub(crate) fn settle(&mut self, model: &Model, state: &State) {
+        (self.t0, self.t1, self.step) = (state.time, state.time, state.step);
         for (b, body) in state.bodies.iter().enumerate() {
             self.pins[b].clear();
             self.pins[b].extend(body.pinned.iter().map(|pin| {
@@ -138,8 +203,26 @@ impl Control {
             }));
         }
         for (c, pair) in self.colliders.iter_mut().enumerate() {
-            pair.0 = collider_pose(model, c, &state.collider_offsets[c], self.t0);
+            let pose = collider_pose(&model.colliders[c], &state.collider_offsets[c], self.t0);
+            *pair = (pose, pose);
         }
+        self.take_over_air_and_hands(model, state);
+    }
+
+    fn take_over_air_and_hands(&mut self, model: &Model, state: &State) {
+        self.wind = model.wind;
+        if let Some(velocity) = state.wind_override {
+            self.wind.velocity = velocity.to_array();
+        }
+        self.grabs.clone_from(&state.grabs);
+        self.fan = state.fan;
+    }
+
+    /// Applies the commands to `state` and evaluates everything for the step from `state.time` to `state.time + dt`.
+    pub(crate) fn evaluate(&mut self, model: &Model, state: &mut State, commands: &[Command], dt: f64) {
+        // What supports and colliders start from, before commands move them.
+        self.settle(model, state);
+        self.t1 = state.time + dt;
         for command in commands {
             apply(command, model, state);
         }
@@ -161,21 +244,22 @@ impl Control {
             self.pins[b].drain(..old);
         }
         for (c, pair) in self.colliders.iter_mut().enumerate() {
-            pair.1 = collider_pose(model, c, &state.collider_offsets[c], self.t1);
+            pair.1 = collider_pose(&model.colliders[c], &state.collider_offsets[c], self.t1);
         }
-        self.wind = model.wind;
-        if let Some(velocity) = state.wind_override {
-            self.wind.velocity = velocity.to_array();
-        }
-        self.grabs.clone_from(&state.grabs);
+        self.take_over_air_and_hands(model, state);
     }
 
-    /// Velocity of the air at a point, m/s, gusts included: eddies drift with the mean wind (Taylor's hypothesis).
+    /// Velocity of the air at a point, m/s, gusts and fan included: eddies drift with the mean wind (Taylor's
+    /// hypothesis).
     pub fn air_velocity(&self, p: DVec3, t: f64) -> DVec3 {
         let mean = DVec3::from(self.wind.velocity);
-        match &self.wind.gusts {
+        let wind = match &self.wind.gusts {
             Some(g) => mean + math::noise_vector((p - mean * t) / g.size, t / g.period, g.seed) * g.strength,
             None => mean,
+        };
+        match &self.fan {
+            Some(fan) => wind + fan.velocity(p),
+            None => wind,
         }
     }
 
@@ -204,7 +288,7 @@ impl Control {
     }
 
     /// Replaces what is not finite by standing still: supports where they are, colliders where they were put, the
-    /// scene's own wind.
+    /// scene's own wind, no fan.
     pub(crate) fn hold_still(&mut self, body: usize, model: &Model, state: &State) {
         for pin in self.pins[body].iter_mut().filter(|p| !(p.start.is_finite() && p.end.is_finite())) {
             (pin.start, pin.end) =
@@ -218,6 +302,7 @@ impl Control {
         if !DVec3::from(self.wind.velocity).is_finite() {
             self.wind = model.wind;
         }
+        self.fan = self.fan.filter(Fan::is_finite);
     }
 
     /// Whether the parts that concern a body are all finite numbers.
@@ -225,12 +310,20 @@ impl Control {
         let wind = &self.wind;
         self.pins[body].iter().all(|p| p.start.is_finite() && p.end.is_finite())
             && DVec3::from(wind.velocity).is_finite()
+            && self.fan.is_none_or(|fan| fan.is_finite())
             && self.grabs.iter().all(|g| g.body as usize != body || g.target.is_finite())
             && self.colliders.iter().all(|(a, b)| a.is_finite() && b.is_finite())
     }
 }
 
-fn pin_position(model: &Model, body: usize, pin: &PinnedVertex, offsets: &[DVec3], t: f64) -> DVec3 {
+/// Where a supported particle is at time `t`, m: its script, then what commands moved its set by.
+pub(crate) fn pin_position(
+    model: &Model,
+    body: usize,
+    pin: &PinnedVertex,
+    offsets: &[DVec3],
+    t: f64,
+) -> DVec3 {
     let Some(set) = model.bodies[body].pins.get(pin.set as usize) else { return pin.anchor };
     let scripted = match &set.motion {
         Some(motion) => pose_at(motion, set.pivot, t).apply(pin.anchor),
@@ -239,23 +332,34 @@ fn pin_position(model: &Model, body: usize, pin: &PinnedVertex, offsets: &[DVec3
     scripted + offsets[pin.set as usize]
 }
 
-fn collider_pose(model: &Model, collider: usize, offset: &Pose, t: f64) -> Pose {
-    let c = &model.colliders[collider];
-    let scripted = match &c.motion {
+/// Where a collider's script puts it at time `t`.
+pub(crate) fn scripted_pose(collider: &ColliderModel, t: f64) -> Pose {
+    let put = collider.pose;
+    match &collider.motion {
         Some(motion) => {
-            let moved = pose_at(motion, c.pivot, t);
-            Pose { rotation: moved.rotation * c.pose.rotation, translation: moved.apply(c.pose.translation) }
+            let moved = pose_at(motion, collider.pivot, t);
+            Pose { rotation: moved.rotation * put.rotation, translation: moved.apply(put.translation) }
         }
-        None => c.pose,
-    };
+        None => put,
+    }
+}
+
+/// Where a collider is at time `t`: its script, then what commands moved it by.
+pub(crate) fn collider_pose(collider: &ColliderModel, offset: &Pose, t: f64) -> Pose {
+    let scripted = scripted_pose(collider, t);
     Pose {
         rotation: offset.rotation * scripted.rotation,
         translation: scripted.translation + offset.translation,
     }
 }
 
-/// Checks a command against the model and the state, so that applying it cannot fail.
-pub(crate) fn check(command: &Command, model: &Model, state: &State) -> Result<(), Error> {
+/// Checks a command against the model, the state and the commands that wait to be applied before it.
+pub(crate) fn check(
+    command: &Command,
+    model: &Model,
+    state: &State,
+    pending: &[Command],
+) -> Result<(), Error> {
     let refuse = |text: String| Err(Error::Command(text));
     let body = |name: &str| match model.body_index(name) {
         Some(b) => Ok(b),
@@ -264,17 +368,24 @@ pub(crate) fn check(command: &Command, model: &Model, state: &State) -> Result<(
             model.bodies.iter().map(|b| b.name.as_str()).collect::<Vec<_>>().join(", ")
         ))),
     };
-    let vertex = |name: &str, vertex: u32| {
+    let all_there = |name: &str, vertices: &[u32]| {
         let count = state.bodies[body(name)?].x.len();
-        if vertex as usize >= count {
-            return Err(Error::Command(format!("body '{name}' has no vertex {vertex}; it has {count}")));
+        if vertices.len() > MAX_SELECTION {
+            return Err(Error::Command(format!(
+                "the command names {} vertices; give several with at most {MAX_SELECTION} each",
+                vertices.len()
+            )));
         }
-        Ok(())
+        match vertices.iter().find(|&&v| v as usize >= count) {
+            Some(v) => Err(Error::Command(format!("body '{name}' has no vertex {v}; it has {count}"))),
+            None => Ok(()),
+        }
     };
-    let finite = |what: &str, v: &Vec3| match v.iter().all(|c| c.abs() <= 1e9) {
+    let vertex = |name: &str, vertex: u32| all_there(name, &[vertex]);
+    // NaN is not below anything.
+    let finite = |what: &str, v: &Vec3| match v.iter().all(|c| c.abs() <= LARGEST) {
         true => Ok(()),
-        // NaN is not below anything either.
-        false => Err(Error::Command(format!("{what} is not finite, or beyond 1e9: {v:?}"))),
+        false => Err(Error::Command(format!("{what} is not finite, or beyond {LARGEST:e}: {v:?}"))),
     };
     match command {
         Command::MovePin { body: name, pin, by } => {
@@ -309,9 +420,88 @@ pub(crate) fn check(command: &Command, model: &Model, state: &State) -> Result<(
             }
             Ok(())
         }
+        Command::AnchorMany { body: name, vertices } | Command::FreeMany { body: name, vertices } => {
+            all_there(name, vertices)
+        }
+        Command::MoveAnchored { body: name, vertices, by } => {
+            finite("the move", by)?;
+            all_there(name, vertices)?;
+            let anchored = anchored_by_hand(name, &state.bodies[body(name)?], pending);
+            match vertices.iter().find(|v| !anchored.contains(v)) {
+                Some(v) => refuse(format!(
+                    "vertex {v} of body '{name}' was not anchored by hand; anchor it first (supports of a pin set \
+                     move with move_pin)"
+                )),
+                None => Ok(()),
+            }
+        }
+        Command::Cut { body: name, from, to, eye } => {
+            body(name)?;
+            finite("the start of the cut", from)?;
+            finite("the end of the cut", to)?;
+            finite("the eye", eye)?;
+            match blade(*eye, *from, *to) {
+                Some(_) => Ok(()),
+                None => refuse(format!(
+                    "the cut has no width: from {eye:?}, {from:?} and {to:?} are seen in one direction"
+                )),
+            }
+        }
+        Command::Blow { origin, direction, speed, radius } => {
+            finite("the fan's place", origin)?;
+            finite("the fan's direction", direction)?;
+            if DVec3::from(*direction).try_normalize().is_none() {
+                return refuse("a fan's direction of length 0 points nowhere".into());
+            }
+            if !(0.0..=LARGEST).contains(speed) {
+                return refuse(format!("the speed of a fan must be from 0 to {LARGEST:e} m/s: {speed}"));
+            }
+            if !(*radius > 0.0 && *radius <= LARGEST) {
+                return refuse(format!(
+                    "the radius of a fan must be above 0 and up to {LARGEST:e} m: {radius}"
+                ));
+            }
+            Ok(())
+        }
+        Command::StopBlowing => Ok(()),
         Command::SetWind { velocity } => finite("the wind", velocity),
         Command::Thaw { body: name } => body(name).map(|_| ()),
     }
+}
+
+fn blade(eye: Vec3, from: Vec3, to: Vec3) -> Option<Blade> {
+    Blade::new(DVec3::from(eye), DVec3::from(from), DVec3::from(to))
+}
+
+/// The particles of a body that will be anchored by hand once the waiting commands are applied.
+fn anchored_by_hand(name: &str, body: &BodyState, pending: &[Command]) -> BTreeSet<u32> {
+    let by_hand = |p: &&PinnedVertex| p.set == PinnedVertex::BY_HAND;
+    let mut anchored: BTreeSet<u32> = body.pinned.iter().filter(by_hand).map(|p| p.vertex).collect();
+    // A support of a pin set stays one when it is anchored too, unless it was freed before.
+    let mut in_set: BTreeSet<u32> = body.pinned.iter().map(|p| p.vertex).collect();
+    in_set.retain(|v| !anchored.contains(v));
+    for command in pending {
+        match command {
+            Command::Anchor { body, vertex } if body == name && !in_set.contains(vertex) => {
+                anchored.insert(*vertex);
+            }
+            Command::AnchorMany { body, vertices } if body == name => {
+                anchored.extend(vertices.iter().filter(|v| !in_set.contains(v)));
+            }
+            Command::Free { body, vertex } if body == name => {
+                anchored.remove(vertex);
+                in_set.remove(vertex);
+            }
+            Command::FreeMany { body, vertices } if body == name => {
+                for vertex in vertices {
+                    anchored.remove(vertex);
+                    in_set.remove(vertex);
+                }
+            }
+            _ => {}
+        }
+    }
+    anchored
 }
 
 /// Applies a checked command; one that no longer fits (its particle's body was restored, say) does nothing.
@@ -344,8 +534,53 @@ fn apply(command: &Command, model: &Model, state: &mut State) {
         }
         Command::Free { body, vertex } => {
             let Some(b) = model.body_index(body) else { return };
-            state.bodies[b].pinned.retain(|p| p.vertex != *vertex);
+            let pinned = &mut state.bodies[b].pinned;
+            if let Ok(at) = pinned.binary_search_by_key(vertex, |p| p.vertex) {
+                pinned.remove(at);
+            }
         }
+        Command::AnchorMany { body, vertices } => {
+            let Some(b) = model.body_index(body) else { return };
+            let BodyState { x, pinned, .. } = &mut state.bodies[b];
+            let known = pinned.len();
+            for vertex in sorted(vertices) {
+                let is_free = pinned[..known].binary_search_by_key(&vertex, |p| p.vertex).is_err();
+                if let Some(&anchor) = x.get(vertex as usize).filter(|_| is_free) {
+                    pinned.push(PinnedVertex { vertex, set: PinnedVertex::BY_HAND, anchor });
+                }
+            }
+            pinned.sort_by_key(|p| p.vertex);
+        }
+        Command::FreeMany { body, vertices } => {
+            let Some(b) = model.body_index(body) else { return };
+            let freed = sorted(vertices);
+            state.bodies[b].pinned.retain(|p| freed.binary_search(&p.vertex).is_err());
+        }
+        Command::MoveAnchored { body, vertices, by } => {
+            let Some(b) = model.body_index(body) else { return };
+            let moved = sorted(vertices);
+            let by_hand = state.bodies[b].pinned.iter_mut().filter(|p| p.set == PinnedVertex::BY_HAND);
+            for pin in by_hand.filter(|p| moved.binary_search(&p.vertex).is_ok()) {
+                pin.anchor += DVec3::from(*by);
+            }
+        }
+        Command::Cut { body, from, to, eye } => {
+            let (Some(b), Some(blade)) = (model.body_index(body), blade(*eye, *from, *to)) else { return };
+            let body = &mut state.bodies[b];
+            let before = body.x.len() as u32;
+            let held: Vec<u32> = body.pinned.iter().map(|p| p.vertex).collect();
+            let is_held = |v: u32| held.binary_search(&v).is_ok();
+            let torn = cut(&mut body.topology, &mut body.x, &mut body.v, &is_held, &blade);
+            if let Some(torn) = torn {
+                body.follow_supports(&torn, before);
+            }
+        }
+        Command::Blow { origin, direction, speed, radius } => {
+            let Some(direction) = DVec3::from(*direction).try_normalize() else { return };
+            let origin = DVec3::from(*origin);
+            state.fan = Some(Fan { origin, direction, speed: *speed, radius: *radius });
+        }
+        Command::StopBlowing => state.fan = None,
         Command::Grab { body, vertex, target, stiffness } => {
             let Some(b) = model.body_index(body) else { return };
             let grab =
@@ -365,4 +600,12 @@ fn apply(command: &Command, model: &Model, state: &mut State) {
             state.bodies[b].frozen = false;
         }
     }
+}
+
+/// A list in order, each number once.
+fn sorted(vertices: &[u32]) -> Vec<u32> {
+    let mut list = vertices.to_vec();
+    list.sort_unstable();
+    list.dedup();
+    list
 }

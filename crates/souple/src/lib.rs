@@ -27,6 +27,7 @@
 //!
 //! Units are SI everywhere. The same scene gives the same bits for any number of threads.
 
+mod adopt;
 mod builder;
 mod bytes;
 pub mod check;
@@ -35,6 +36,7 @@ mod control;
 pub mod energy;
 mod error;
 pub mod fabrics;
+pub mod graph;
 pub mod health;
 pub mod math;
 pub mod measure;
@@ -50,8 +52,9 @@ pub mod snapshot;
 pub mod solver;
 mod state;
 
+pub use adopt::Misfit;
 pub use builder::ModelBuilder;
-pub use control::{Command, Control, PinTarget};
+pub use control::{Command, Control, MAX_SELECTION, PinTarget};
 pub use error::{Error, SceneError};
 pub use health::{Warning, WarningKind};
 pub use measure::Measures;
@@ -59,4 +62,4 @@ pub use model::Model;
 pub use profile::{Profile, Stage};
 pub use recording::{LoggedCommand, Recording};
 pub use simulation::Simulation;
-pub use state::{BodyState, Grab, PinnedVertex, State};
+pub use state::{BodyState, Fan, Grab, PinnedVertex, State};

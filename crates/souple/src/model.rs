@@ -95,6 +95,11 @@ pub struct BodyModel {
 }
 
 impl BodyModel {
+    /// Whether its scene lets the air act on it.
+    pub fn feels_air(&self) -> bool {
+        self.energies.iter().any(|e| matches!(e.name(), "aerodynamics" | "viscous air"))
+    }
+
     /// Springs of the untorn body.
     pub fn springs(&self) -> &[Spring] {
         &self.topology.springs

@@ -50,7 +50,7 @@ impl Recording {
         bytes: &[u8],
         read_commands: impl Fn(&str) -> Result<Vec<LoggedCommand>, String>,
     ) -> Result<Recording, Error> {
-        let mut r = Reader::new("recording", MAGIC, VERSION, bytes)?;
+        let mut r = Reader::new("recording", MAGIC, VERSION..=VERSION, bytes)?;
         let text = |r: &mut Reader, name: &str| match std::str::from_utf8(r.block()?) {
             Ok(text) => Ok(text.to_string()),
             Err(_) => r.fail(format!("its {name} is not text")),

@@ -5,10 +5,13 @@ use std::time::Instant;
 
 use glam::DVec3;
 
+use crate::adopt::{Misfit, carry_over};
 use crate::contact::Contacts;
 use crate::control::{self, Command, Control, PinTarget};
+use crate::energy::FanDrag;
 use crate::error::Error;
 use crate::health::{MAX_HALVINGS, Symptom, Warning, WarningKind, examine};
+use crate::math::Pose;
 use crate::measure::{self, Measures};
 use crate::mesh::tear::{TearLimits, TearScratch, tear};
 use crate::mesh::vertex_normals;
@@ -19,7 +22,7 @@ use crate::recording::{LoggedCommand, Recording};
 use crate::scene::SolverKind;
 use crate::snapshot;
 use crate::solver::{Problem, Solver, limits, make_solver};
-use crate::state::{BodyState, PinnedVertex, State};
+use crate::state::{BodyState, State};
 
 /// A scene that runs.
 #[derive(Debug)]
@@ -54,7 +57,12 @@ struct Workspace {
 
 impl Simulation {
     /// A simulation of that model, at its start, on one thread.
-    pub fn new(model: Model) -> Simulation {
+    pub fn new(mut model: Model) -> Simulation {
+        // The fan is a hand of the person who runs the scene, not part of it: its model, and what snapshots know it by,
+        // are those of the scene alone.
+        for body in model.bodies.iter_mut().filter(|b| !b.topology.triangles.is_empty() && !b.feels_air()) {
+            body.energies.push(Box::new(FanDrag::default()));
+        }
         let model = Arc::new(model);
         let state = State::new(&model);
         let workspaces = model
@@ -85,6 +93,7 @@ impl Simulation {
             state,
             model,
         };
+        simulation.control.settle(&simulation.model, &simulation.state);
         simulation.update_mappings();
         simulation
     }
@@ -350,6 +359,12 @@ impl Simulation {
         &self.control
     }
 
+    /// Where a collider is now.
+    pub fn collider_pose(&self, collider: usize) -> Pose {
+        let offset = &self.state.collider_offsets[collider];
+        control::collider_pose(&self.model.colliders[collider], offset, self.state.time)
+    }
+
     /// Contacts of the last step.
     pub fn contacts(&self) -> &Contacts {
         &self.contacts
@@ -377,7 +392,7 @@ impl Simulation {
 
     /// Gives a command that takes effect in the next step; refused if it does not fit the scene.
     pub fn command(&mut self, command: Command) -> Result<(), Error> {
-        control::check(&command, &self.model, &self.state)?;
+        control::check(&command, &self.model, &self.state, &self.pending)?;
         self.pending.push(command);
         Ok(())
     }
@@ -415,8 +430,38 @@ impl Simulation {
         for (body, work) in self.model.bodies.iter().zip(&mut self.workspaces) {
             work.solver = make_solver(&self.model.groups[body.group]);
         }
+        self.control.settle(&self.model, &self.state);
+        self.contacts.points.iter_mut().for_each(Vec::clear);
         self.update_mappings();
         Ok(())
+    }
+
+    /// Goes on from the state as it is with a changed model: another stiffness, damping, gravity, wind, step, solver,
+    /// limit, script, other colliders. What must be the same and what becomes of torn bodies is said at [`Misfit`]; a
+    /// model that does not fit changes nothing.
+    ///
+    /// Time, grabs, fan, wind set by command and offsets of supports and colliders are kept; a support or collider whose
+    /// script changed moves on from where it is. Solvers start afresh. A recording cannot go on with another model: it
+    /// ends here and is handed out. Commands that wait and do not fit any more are dropped.
+    pub fn adopt(&mut self, model: Model) -> Result<Option<Recording>, Misfit> {
+        self.begin();
+        let state = carry_over(&self.model, &model, &self.state)?;
+        let (recording, pending) = (self.recording.take(), std::mem::take(&mut self.pending));
+        *self = Simulation {
+            last_good: state.clone(),
+            state,
+            parallel: std::mem::take(&mut self.parallel),
+            profile: self.profile,
+            warnings: std::mem::take(&mut self.warnings),
+            ..Simulation::new(model)
+        };
+        self.control.settle(&self.model, &self.state);
+        self.update_mappings();
+        for command in pending {
+            // What does not fit any more is dropped.
+            let _ = self.command(command);
+        }
+        Ok(recording)
     }
 
     /// Begins a recording; `scene` is kept with it so that it can be played again by itself.
@@ -484,27 +529,18 @@ impl Workspace {
 
     /// Splits the body where springs pass their limits, and keeps the list of supports true.
     fn tear(&mut self, limits: &TearLimits) {
-        let BodyState { x, v, topology, pinned, .. } = &mut self.candidate;
+        let BodyState { x, v, topology, .. } = &mut self.candidate;
         let inverse_masses = &self.inverse_masses;
         let held = |i: u32| inverse_masses[i as usize] == 0.0;
         let before = x.len() as u32;
         let Some(torn) = tear(topology, x, v, &held, limits, &mut self.tear) else { return };
         for &added in &torn.held {
-            // Follow copies of copies back to a particle that was supported before.
-            let mut source = added;
-            while source >= before {
-                source = torn.copied_from[(source - before) as usize];
-            }
-            if let Some(&pin) = pinned.iter().find(|p| p.vertex == source) {
-                pinned.push(PinnedVertex { vertex: added, ..pin });
-            }
             // Both lips of a tear through a support go on moving with it.
-            if let Ok(at) = self.pins.binary_search_by_key(&source, |p| p.vertex) {
+            if let Ok(at) = self.pins.binary_search_by_key(&torn.source(added, before), |p| p.vertex) {
                 self.pins.push(PinTarget { vertex: added, ..self.pins[at] });
             }
         }
-        pinned.retain(|p| !torn.released.contains(&p.vertex));
-        pinned.sort_by_key(|p| p.vertex);
+        self.candidate.follow_supports(&torn, before);
     }
 }
 

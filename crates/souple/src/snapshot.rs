@@ -1,4 +1,6 @@
 //! Snapshots: the whole state as portable, versioned bytes. Restored, a scene goes on with the same bits.
+//!
+//! Version 2 added the fan at the end. Snapshots of version 1 are read: they have none.
 
 use std::sync::Arc;
 
@@ -9,10 +11,10 @@ use crate::error::Error;
 use crate::math::Pose;
 use crate::mesh::{Spring, SpringFamily, Topology};
 use crate::model::Model;
-use crate::state::{BodyState, Grab, PinnedVertex, State};
+use crate::state::{BodyState, Fan, Grab, PinnedVertex, State};
 
 const MAGIC: &[u8; 8] = b"SOUPSNAP";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Steps and tears are counted on from a snapshot: there must be room.
 const LARGEST_COUNT: u64 = 1 << 48;
@@ -56,6 +58,13 @@ pub fn save(model: &Model, state: &State) -> Vec<u8> {
         w.vector(g.target);
         w.f64(g.stiffness);
     });
+    w.u8(u8::from(state.fan.is_some()));
+    if let Some(fan) = &state.fan {
+        w.vector(fan.origin);
+        w.vector(fan.direction);
+        w.f64(fan.speed);
+        w.f64(fan.radius);
+    }
     w.finish()
 }
 
@@ -79,7 +88,7 @@ fn save_topology(w: &mut Writer, t: &Topology) {
 
 /// The state that the bytes hold, checked against the model.
 pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
-    let mut r = Reader::new("snapshot", MAGIC, VERSION, bytes)?;
+    let mut r = Reader::new("snapshot", MAGIC, 1..=VERSION, bytes)?;
     if r.u64()? != model.fingerprint {
         return r.fail("it belongs to another scene, or the scene has changed since");
     }
@@ -128,8 +137,18 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
     if !grabs.iter().all(held) {
         return r.fail("a grabbed particle is not there");
     }
+    let fan = if r.version() >= 2 && r.u8()? != 0 { Some(restore_fan(&mut r)?) } else { None };
     r.finish()?;
-    Ok(State { time, step, bodies, collider_offsets, wind_override: has_wind.then_some(wind), grabs })
+    Ok(State { time, step, bodies, collider_offsets, wind_override: has_wind.then_some(wind), grabs, fan })
+}
+
+fn restore_fan(r: &mut Reader) -> Result<Fan, Error> {
+    let fan = Fan { origin: r.vector()?, direction: r.vector()?, speed: r.f64()?, radius: r.f64()? };
+    if fan.direction.is_normalized() && fan.speed >= 0.0 && fan.radius > 0.0 {
+        Ok(fan)
+    } else {
+        r.fail("its fan makes no sense")
+    }
 }
 
 fn restore_topology(r: &mut Reader) -> Result<Topology, Error> {

@@ -6,6 +6,7 @@ use glam::DVec3;
 
 use crate::math::{Pose, mix};
 use crate::mesh::Topology;
+use crate::mesh::tear::Torn;
 use crate::model::Model;
 
 /// State of a running scene. Scratch memory of solvers is not part of it.
@@ -23,6 +24,8 @@ pub struct State {
     pub wind_override: Option<DVec3>,
     /// Particles held by a hand, in the order they were grabbed.
     pub grabs: Vec<Grab>,
+    /// A fan that blows, switched on by command.
+    pub fan: Option<Fan>,
 }
 
 /// State of one soft body.
@@ -71,6 +74,19 @@ pub struct Grab {
     pub stiffness: f64,
 }
 
+/// A fan: a round jet of air. How it spreads is said in `energy/fan.rs`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fan {
+    /// Centre of the fan, m.
+    pub origin: DVec3,
+    /// Unit vector along which it blows.
+    pub direction: DVec3,
+    /// Speed of the air on the axis where it leaves the fan, m/s.
+    pub speed: f64,
+    /// Distance from the axis at which the speed has fallen to 1/e there, m.
+    pub radius: f64,
+}
+
 impl State {
     /// The state at the start of a scene.
     pub fn new(model: &Model) -> State {
@@ -106,6 +122,7 @@ impl State {
             collider_offsets: vec![Pose::IDENTITY; model.colliders.len()],
             wind_override: None,
             grabs: Vec::new(),
+            fan: None,
         }
     }
 
@@ -119,6 +136,7 @@ impl State {
         self.collider_offsets.clone_from(&other.collider_offsets);
         self.wind_override = other.wind_override;
         self.grabs.clone_from(&other.grabs);
+        self.fan = other.fan;
     }
 
     /// Hash of every bit that matters: equal states have equal hashes on every machine.
@@ -148,6 +166,11 @@ impl State {
             hash.vectors(&[grab.target]);
             hash.number(grab.stiffness);
         }
+        if let Some(fan) = &self.fan {
+            hash.vectors(&[fan.origin, fan.direction]);
+            hash.number(fan.speed);
+            hash.number(fan.radius);
+        }
         hash.finish()
     }
 }
@@ -163,6 +186,19 @@ impl BodyState {
         self.pinned.clone_from(&other.pinned);
         self.pin_offsets.clone_from(&other.pin_offsets);
         self.frozen = other.frozen;
+    }
+
+    /// Keeps the list of supports true after the body, which had `before` particles, was opened.
+    pub(crate) fn follow_supports(&mut self, torn: &Torn, before: u32) {
+        let known = self.pinned.len();
+        for &added in &torn.held {
+            let source = torn.source(added, before);
+            if let Ok(at) = self.pinned[..known].binary_search_by_key(&source, |p| p.vertex) {
+                self.pinned.push(PinnedVertex { vertex: added, ..self.pinned[at] });
+            }
+        }
+        self.pinned.retain(|p| !torn.released.contains(&p.vertex));
+        self.pinned.sort_by_key(|p| p.vertex);
     }
 }
 

@@ -9,12 +9,18 @@ use souple::fabrics::FABRICS;
 use souple::solver::{ALL_SOLVERS, solver_name};
 
 /// Where a path in ARCHITECTURE.md or README.md may start: the repository, or a crate and its sources.
-const BASES: [&str; 7] = [
+const BASES: [&str; 13] = [
     "",
     "crates/souple",
     "crates/souple/src",
     "crates/souple-formats",
     "crates/souple-formats/src",
+    "crates/souple-files",
+    "crates/souple-files/src",
+    "crates/souple-viewer",
+    "crates/souple-viewer/src",
+    "crates/souple-studio",
+    "crates/souple-studio/src",
     "crates/souple-cli",
     "crates/souple-cli/src",
 ];
@@ -115,7 +121,7 @@ fn the_architecture_fits_in_200_lines_and_names_every_source_file() {
     let text = read("ARCHITECTURE.md");
     assert!(text.lines().count() < 200, "{} lines", text.lines().count());
     let spans: BTreeSet<&str> = code_spans(&text).into_iter().collect();
-    for crate_name in ["souple", "souple-formats", "souple-cli"] {
+    for crate_name in ["souple", "souple-formats", "souple-files", "souple-cli"] {
         let source = root().join("crates").join(crate_name).join("src");
         let mut unnamed = Vec::new();
         for entry in std::fs::read_dir(&source).unwrap() {
@@ -196,6 +202,27 @@ fn readme_and_book_list_every_command() {
                 text.contains(&format!("`souple {command}")),
                 "{name} does not explain `souple {command}`"
             );
+        }
+    }
+}
+
+#[test]
+fn the_book_explains_every_command_to_a_running_scene() {
+    let source = read("crates/souple/src/control.rs");
+    let Some((_, variants)) = source.split_once("pub enum Command {\n") else { panic!("no commands") };
+    let is_variant =
+        |line: &&str| line.starts_with("    ") && line[4..].starts_with(|c: char| c.is_ascii_uppercase());
+    let commands: Vec<String> = variants
+        .lines()
+        .take_while(|line| *line != "}")
+        .filter(is_variant)
+        .map(|line| snake_case(line.trim().split([' ', ',']).next().unwrap_or_default()))
+        .collect();
+    assert!(commands.len() >= 14 && commands.iter().any(|c| c == "stop_blowing"), "{commands:?}");
+    for name in ["docs/src/concepts.md", "docs/src/files.md"] {
+        let text = read(name);
+        for command in &commands {
+            assert!(text.contains(&format!("`{command}`")), "{name} does not explain `{command}`");
         }
     }
 }

@@ -3,14 +3,14 @@
 
 use glam::{DMat3, DVec3};
 use souple::energy::{
-    Aerodynamics, Configuration, Dissipation, Energy, Grabs, Gravity, PairBlock, Part, Pulls, Springs,
-    Viscous, panel_force,
+    Aerodynamics, Configuration, Dissipation, Energy, FanDrag, Grabs, Gravity, PairBlock, Part, Pulls,
+    Springs, Viscous, panel_force,
 };
 use souple::math::{rotation, uniform};
 use souple::mesh::Topology;
 use souple::parallel::Parallel;
 use souple::scene::{Body, Grid, Scene, Shape, Wind};
-use souple::{Control, Grab, Model, ModelBuilder};
+use souple::{Control, Fan, Grab, Model, ModelBuilder};
 
 /// A small cloth of all three spring families, damped.
 fn model() -> Model {
@@ -43,6 +43,12 @@ impl Setup {
         let topology = (*model.bodies[0].topology).clone();
         let mut control = Control::new(&model);
         control.wind = Wind { velocity: [3.0, 0.5, -1.0], ..Wind::default() };
+        control.fan = Some(Fan {
+            origin: DVec3::new(0.2, 0.1, -0.5),
+            direction: DVec3::new(0.0, -0.6, 0.8),
+            speed: 7.0,
+            radius: 0.3,
+        });
         control.grabs = vec![Grab { body: 0, vertex: 7, target: DVec3::new(0.1, 0.3, 0.2), stiffness: 40.0 }];
         let grown: Vec<DVec3> = topology.rest_positions.iter().map(|p| *p * size).collect();
         let x = shaken(&grown, 0.01, 3);
@@ -195,6 +201,28 @@ fn forces_on_single_particles_obey_the_law() {
     check_blocks(&Viscous { coefficient: 0.4 }, &setup);
     // Lift and turning are left out of the derivative of the panel force: only its sign is promised.
     check_blocks(&Aerodynamics { drag: 1.1, lift: 0.6 }, &setup);
+    check_blocks(&FanDrag::default(), &setup);
+}
+
+#[test]
+fn a_fan_acts_where_it_blows_and_does_nothing_when_it_is_off() {
+    let mut setup = Setup::new(1.0);
+    let drag = FanDrag { drag: 1.1, lift: 0.6 };
+    let total = |setup: &Setup| setup.force(&drag, &setup.x, &setup.v).iter().sum::<DVec3>();
+    assert!(total(&setup).z > 0.0);
+    // In the middle of a wide jet it is what the wind does.
+    setup.control.fan = Some(Fan { origin: DVec3::Z * -1.0, direction: DVec3::Z, speed: 5.0, radius: 1e6 });
+    setup.control.wind.velocity = [0.0, 0.0, 5.0];
+    let fan = setup.force(&drag, &setup.x, &setup.v);
+    setup.control.fan = None;
+    let wind = setup.force(&Aerodynamics { drag: 1.1, lift: 0.6 }, &setup.x, &setup.v);
+    let size = wind.iter().map(|f| f.length()).fold(0.0, f64::max);
+    assert!(fan.iter().zip(&wind).all(|(a, b)| (*a - *b).length() < 1e-5 * size));
+    // Off: no force, no elements, no product.
+    assert!(setup.force(&drag, &setup.x, &setup.v).iter().all(|f| *f == DVec3::ZERO));
+    let mut elements = vec![1.0; 7];
+    drag.linearise(&setup.q(&setup.x, &setup.v), 1.0, 1.0, &mut elements);
+    assert!(elements.is_empty());
 }
 
 #[test]

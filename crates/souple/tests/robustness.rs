@@ -280,6 +280,8 @@ fn a_steady_scene_allocates_nothing_after_the_third_step() {
     {
         let mut scene = scene(solver, dt);
         scene.bodies[0].limits = Some(Limits::default());
+        // One that a fan could blow at.
+        scene.bodies[1].air = None;
         scene.bodies[0].tear = Some(Tear { length_ratio: Some(50.0), ..Tear::default() });
         let mut s = simulation(&scene, 1);
         for _ in 0..3 {

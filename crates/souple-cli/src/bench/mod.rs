@@ -2,20 +2,21 @@
 //!
 //! Workloads: `w1-32`, `w1-100`, `w1-200`, `w2` are the scenes of `scenes/bench`; `integrators-40` and `integrators-100`
 //! run one hanging cloth of 40×40 and 100×100 vertices with every integrator; `integrators` compares them on a small
-//! cloth by stable step, cost and energy drift, and draws it with `--plot`. A time says little without its neighbours:
-//! compare within one run, on one machine.
+//! cloth by stable step, cost and energy drift, and draws it with `--plot`; `viewer` times pictures. A time says little
+//! without its neighbours: compare within one run, on one machine.
 
 mod integrators;
 mod plot;
+mod viewer;
 mod workloads;
 
 use std::process::ExitCode;
 
 use serde::Serialize;
+use souple_files::disk;
 
 use crate::args::BenchArgs;
 use crate::failure::{Failure, Outcome};
-use crate::files;
 use crate::report::{say, say_json};
 
 /// Figures of one workload.
@@ -69,11 +70,12 @@ pub fn run(args: &BenchArgs) -> Outcome {
         }
     }
     if let Some(path) = &args.plot {
-        files::check_writable(path)?;
+        disk::check_writable(path)?;
     }
     let wanted = |name: &str| args.names.is_empty() || args.names.iter().any(|n| n == name);
     let mut figures = Vec::new();
-    for name in known.iter().copied().filter(|&name| name != "integrators" && wanted(name)) {
+    for name in known.iter().copied().filter(|name| !["integrators", "viewer"].contains(name) && wanted(name))
+    {
         for workload in workloads::of(name)? {
             let result = workloads::time(&workload, args)?;
             if !args.json {
@@ -88,16 +90,24 @@ pub fn run(args: &BenchArgs) -> Outcome {
             say(&c.line())?;
         }
     }
+    let pictures = if wanted("viewer") { viewer::time(args)? } else { Vec::new() };
+    if !args.json {
+        for figures in &pictures {
+            say(&figures.line())?;
+        }
+    }
     if let Some(path) = &args.plot {
         if comparison.is_empty() {
             return Err(Failure::Usage(
                 "--plot draws the comparison: run `souple bench integrators --plot FILE`".into(),
             ));
         }
-        files::write(path, plot::integrators(&comparison).as_bytes())?;
+        disk::write(path, plot::integrators(&comparison).as_bytes())?;
     }
     if args.json {
-        say_json(&serde_json::json!({ "workloads": figures, "integrators": comparison }))?;
+        say_json(
+            &serde_json::json!({ "workloads": figures, "integrators": comparison, "viewer": pictures }),
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }

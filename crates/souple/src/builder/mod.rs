@@ -1,11 +1,13 @@
 //! From scene to model: checks every number, names the field that is wrong, compiles the rest.
 
 mod body;
+mod look;
 mod world;
 
 use glam::DVec3;
 
 use body::build_body;
+use look::{check_look, check_view};
 use world::{build_collider, check_wind};
 
 use crate::error::SceneError;
@@ -128,12 +130,15 @@ impl<'a> ModelBuilder<'a> {
         unique("group", scene.groups.iter().map(|g| g.name.as_str()))?;
         let groups = self.groups(fps)?;
         let wind = check_wind(&scene.wind.unwrap_or_default())?;
+        check_view(&scene.view)?;
         let mut bodies = Vec::new();
         for (b, body) in scene.bodies.iter().enumerate() {
+            check_look(&format!("body[{b}]"), body.look.as_ref())?;
             bodies.push(build_body(&format!("body[{b}]"), body, &groups, gravity, &wind)?);
         }
         let mut colliders = Vec::new();
         for (c, collider) in scene.colliders.iter().enumerate() {
+            check_look(&format!("collider[{c}]"), collider.look.as_ref())?;
             colliders.push(build_collider(&format!("collider[{c}]"), collider)?);
         }
         let mut model = Model {

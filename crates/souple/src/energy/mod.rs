@@ -5,6 +5,7 @@
 //! loops over arrays of elements and calls a small pure function for each; it keeps nothing between calls.
 
 mod ambient;
+mod fan;
 mod spring;
 mod wind;
 
@@ -13,6 +14,7 @@ use std::fmt::Debug;
 use glam::{DMat3, DVec3};
 
 pub use ambient::{Dissipation, Grabs, Gravity, Pulls, RandomForce};
+pub use fan::FanDrag;
 pub use spring::{Springs, spring_energy, spring_force, spring_tangent};
 pub use wind::{Aerodynamics, Viscous, panel_force};
 

@@ -35,6 +35,22 @@ pub fn panel_force(
     (flow * (drag * cosine) + (lee - flow * cosine) * (lift * cosine)) * (pressure * area)
 }
 
+/// −hv ∂f/∂v of the drag on a panel, a third of it for each corner: ½ ρ C_D A |w·n| (I + n nᵀ), symmetrised.
+pub(super) fn panel_drag_block(
+    a: DVec3,
+    b: DVec3,
+    c: DVec3,
+    wind: DVec3,
+    air_density: f64,
+    drag: f64,
+    hv: f64,
+) -> Option<DMat3> {
+    let double_area_normal = (b - a).cross(c - a);
+    let normal = double_area_normal.try_normalize()?;
+    let factor = hv * 0.25 * air_density * drag * double_area_normal.length() * wind.dot(normal).abs() / 3.0;
+    Some((DMat3::IDENTITY + outer(normal)) * factor)
+}
+
 /// Lift and drag of each triangle.
 #[derive(Clone, Copy, Debug)]
 pub struct Aerodynamics {
@@ -79,12 +95,7 @@ impl Energy for Aerodynamics {
         let density = q.control.wind.air_density;
         for t in &q.topology.triangles {
             let ([a, b, c], wind) = self.panel(q, t);
-            let double_area_normal = (b - a).cross(c - a);
-            let Some(normal) = double_area_normal.try_normalize() else { continue };
-            // d(½ ρ C_D A |w·n| w)/dw, symmetrised: ½ ρ C_D A |w·n| (I + n nᵀ).
-            let factor =
-                hv * 0.25 * density * self.drag * double_area_normal.length() * wind.dot(normal).abs() / 3.0;
-            let block = (DMat3::IDENTITY + outer(normal)) * factor;
+            let Some(block) = panel_drag_block(a, b, c, wind, density, self.drag, hv) else { continue };
             for &v in t {
                 own_blocks::add(elements, v as usize, block);
             }

@@ -1,7 +1,9 @@
-//! Meshes: triangle meshes, generators, spring layouts, topology that may tear.
+//! Meshes: triangle meshes, generators, spring layouts, topology that may tear or be cut.
 
+pub mod cut;
 pub mod generate;
 pub mod layout;
+mod opening;
 pub mod tear;
 mod topology;
 mod triangle;

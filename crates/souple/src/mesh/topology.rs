@@ -1,7 +1,8 @@
 //! What joins the particles of one body: triangles, rope segments, springs, and what follows from them.
 //!
 //! A [`Topology`] is shared between model and state until the body tears; then the state gets its own, changed by
-//! [`super::tear`]. Everything under "derived" is recomputed by [`Topology::rebuild_derived`] and never saved.
+//! [`super::tear`] and [`super::cut`]. Everything under "derived" is recomputed by [`Topology::rebuild_derived`] and
+//! never saved.
 
 use glam::DVec3;
 

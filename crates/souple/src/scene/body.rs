@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Motion, Vec3};
+use super::{Look, Motion, Vec3};
 
 scene_type! {
     /// A soft body: particles joined by springs, with a surface or a line to show.
@@ -50,6 +50,9 @@ scene_type! {
         pub skin: f64,
         /// Velocity at the start, m/s.
         pub velocity: Vec3,
+        /// How it looks.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub look: Option<Look>,
         /// Supports.
         #[serde(rename = "pin", skip_serializing_if = "Vec::is_empty")]
         pub pins: Vec<Pin>,
@@ -78,6 +81,7 @@ impl Default for Body {
             air: None,
             skin: 0.002,
             velocity: [0.0; 3],
+            look: None,
             pins: Vec::new(),
             pulls: Vec::new(),
         }

@@ -30,9 +30,11 @@ macro_rules! scene_type {
 }
 
 mod body;
+mod look;
 mod world;
 
 pub use body::*;
+pub use look::*;
 pub use world::*;
 
 scene_type! {
@@ -54,6 +56,8 @@ scene_type! {
         /// Moving air.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub wind: Option<Wind>,
+        /// How it is seen.
+        pub view: View,
         /// Solver groups: bodies of one group are advanced by one solver. Without any, there is one called "default".
         #[serde(rename = "group", skip_serializing_if = "Vec::is_empty")]
         pub groups: Vec<Group>,
@@ -79,6 +83,7 @@ impl Default for Scene {
             time: Time::default(),
             health: Health::default(),
             wind: None,
+            view: View::default(),
             groups: Vec::new(),
             bodies: Vec::new(),
             colliders: Vec::new(),

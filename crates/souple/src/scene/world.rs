@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Vec3;
+use super::{Look, Vec3};
 
 scene_type! {
     /// Rigid motion in time, relative to where the thing was put.
@@ -88,6 +88,9 @@ scene_type! {
         /// Coulomb friction.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub tangential_keep: Option<f64>,
+        /// How it looks.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub look: Option<Look>,
     }
 }
 
@@ -102,6 +105,7 @@ impl Default for Collider {
             friction: 0.3,
             restitution: 0.0,
             tangential_keep: None,
+            look: None,
         }
     }
 }

@@ -1,6 +1,11 @@
-//! What can be measured on a state: energies, momenta, stretch, area, lowest point. All public, all in SI units.
+//! What can be measured on a state: energies, momenta, stretch, area, lowest point; and fields of one number per
+//! particle. All public, all in SI units.
+
+mod fields;
 
 use glam::DVec3;
+
+pub use fields::{vertex_contact, vertex_curvature, vertex_speed, vertex_strain};
 
 use crate::control::Control;
 use crate::energy::Configuration;

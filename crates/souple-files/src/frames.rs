@@ -15,11 +15,13 @@ use souple::{BodyState, Simulation};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
 
 /// Frames of all bodies, as they come.
+#[derive(Debug)]
 pub struct FrameRecorder {
     bodies: Vec<BodyFrames>,
     with_velocities: bool,
 }
 
+#[derive(Debug)]
 struct BodyFrames {
     topology: Arc<Topology>,
     /// For each vertex that was born after frame 0, the one it follows before its birth; always a lower number.

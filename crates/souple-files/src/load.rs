@@ -4,18 +4,20 @@ use std::path::Path;
 
 use souple::scene::{Scene, Shape};
 use souple::{Model, ModelBuilder, SceneError};
+use souple_formats::import::Limits;
 use souple_formats::scene::{MAX_SCENE_BYTES, SceneFile, Source, read_scene_bytes, resolve_meshes};
 
-use crate::failure::Failure;
-use crate::files::{self, MeshFolder};
-use crate::report::size;
+use crate::error::FileError;
+use crate::scene_folder::SceneFolder;
+use crate::{disk, size};
 
-/// Most memory that a command takes on purpose, bytes.
+/// Most memory that is taken on purpose, bytes.
 pub const MEMORY_LIMIT: u128 = 8 << 30;
 /// About what the engine needs per particle, bytes: state, springs, neighbour lists, blocks of the solver.
 pub const BYTES_PER_VERTEX: u128 = 1 << 10;
 
 /// A scene that can run.
+#[derive(Debug)]
 pub struct Loaded {
     /// The scene with its meshes inside.
     pub scene: Scene,
@@ -26,27 +28,28 @@ pub struct Loaded {
 }
 
 /// Reads a scene file; its mesh files stay on the disk.
-pub fn read_scene_file(path: &Path) -> Result<SceneFile, Failure> {
-    let bytes = files::read(path, MAX_SCENE_BYTES, "scene")?;
+pub fn read_scene_file(path: &Path) -> Result<SceneFile, FileError> {
+    let bytes = disk::read(path, MAX_SCENE_BYTES, "scene")?;
     Ok(read_scene_bytes(&bytes, &path.display().to_string())?)
 }
 
 /// Reads a scene file and the mesh files it names.
-pub fn read_whole_scene(path: &Path, allow_outside: bool) -> Result<SceneFile, Failure> {
+pub fn read_whole_scene(path: &Path, allow_outside: bool) -> Result<SceneFile, FileError> {
     let mut file = read_scene_file(path)?;
-    let folder = MeshFolder::of_scene(path, allow_outside);
-    resolve_meshes(&mut file.scene, &mut |written| folder.read(written))
+    let folder = SceneFolder::of_scene(path, allow_outside);
+    let limit = Limits::default().max_bytes;
+    resolve_meshes(&mut file.scene, &mut |written| folder.read(written, limit, "mesh"))
         .map_err(|error| file.source.explain(&error))?;
     Ok(file)
 }
 
 /// Reads and compiles a scene.
-pub fn load(path: &Path, allow_outside: bool) -> Result<Loaded, Failure> {
+pub fn load(path: &Path, allow_outside: bool) -> Result<Loaded, FileError> {
     build(read_whole_scene(path, allow_outside)?)
 }
 
 /// Compiles a scene whose meshes are inside.
-pub fn build(file: SceneFile) -> Result<Loaded, Failure> {
+pub fn build(file: SceneFile) -> Result<Loaded, FileError> {
     let SceneFile { scene, source } = file;
     let model = check_size(&scene).and_then(|()| ModelBuilder::new(&scene).build());
     let model = model.map_err(|error| source.explain(&error))?;

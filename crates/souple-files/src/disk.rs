@@ -1,32 +1,28 @@
-//! The one place that touches the disk: reads with a size limit, writes whole files or none.
+//! Reads with a size limit, writes whole files or none.
 //!
 //! A file is written under a temporary name in the same folder, flushed to the disk and then renamed. Whatever fails on
-//! the way, an older file of that name is untouched and the temporary one is gone. Mesh files that a scene names are
-//! kept inside its folder, symbolic links included, unless the user allows more.
+//! the way, an older file of that name is untouched and the temporary one is gone.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-use souple_formats::import::Limits;
-use souple_formats::scene::safe_relative_path;
-
-use crate::failure::Failure;
-use crate::report::size;
+use crate::error::FileError;
+use crate::size;
 
 /// How often another temporary name is tried when one is taken.
 const MAX_NAMES: u32 = 1000;
 
 /// Reads a file of at most `limit` bytes. `what` says what is expected, as in "scene".
-pub fn read(path: &Path, limit: usize, what: &str) -> Result<Vec<u8>, Failure> {
+pub fn read(path: &Path, limit: usize, what: &str) -> Result<Vec<u8>, FileError> {
     let fail = |error: io::Error| cannot_read(path, &error, what);
     let file = File::open(path).map_err(fail)?;
     if file.metadata().map_err(fail)?.is_dir() {
-        return Err(Failure::file(path, "is a folder", format!("name a {what} file inside it")));
+        return Err(FileError::file(path, "is a folder", format!("name a {what} file inside it")));
     }
     match read_limited(file, limit).map_err(fail)? {
         Some(bytes) => Ok(bytes),
-        None => Err(Failure::file(
+        None => Err(FileError::file(
             path,
             format!("the {what} is larger than {}", size(limit as u128)),
             "that much is not read; is it the right file?",
@@ -35,111 +31,117 @@ pub fn read(path: &Path, limit: usize, what: &str) -> Result<Vec<u8>, Failure> {
 }
 
 /// Reads standard input up to `limit` bytes.
-pub fn read_stdin(limit: usize, what: &str) -> Result<Vec<u8>, Failure> {
+pub fn read_stdin(limit: usize, what: &str) -> Result<Vec<u8>, FileError> {
     match read_limited(io::stdin().lock(), limit) {
         Ok(Some(bytes)) => Ok(bytes),
-        Ok(None) => Err(Failure::input(
-            format!("standard input: the {what} is larger than {}", size(limit as u128)),
+        Ok(None) => Err(FileError::new(
+            "standard input",
+            format!("the {what} is larger than {}", size(limit as u128)),
             "",
         )),
-        Err(error) => Err(Failure::input(format!("cannot read the {what} from standard input: {error}"), "")),
+        Err(error) => {
+            Err(FileError::new("", format!("cannot read the {what} from standard input: {error}"), ""))
+        }
     }
 }
 
 /// All bytes, or nothing when there are more than `limit`.
-fn read_limited(source: impl Read, limit: usize) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn read_limited(source: impl Read, limit: usize) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
-    source.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+    source.take((limit as u64).saturating_add(1)).read_to_end(&mut bytes)?;
     Ok((bytes.len() <= limit).then_some(bytes))
 }
 
-fn cannot_read(path: &Path, error: &io::Error, what: &str) -> Failure {
+fn cannot_read(path: &Path, error: &io::Error, what: &str) -> FileError {
     match error.kind() {
-        ErrorKind::NotFound => Failure::file(
+        ErrorKind::NotFound => FileError::file(
             path,
             "there is no such file",
             "check the path; it is relative to the current folder",
         ),
         ErrorKind::PermissionDenied => {
-            Failure::file(path, "you may not read this file", "change its permissions or read a copy")
+            FileError::file(path, "you may not read this file", "change its permissions or read a copy")
         }
-        _ => Failure::file(path, format!("cannot read the {what}: {error}"), "check the file and the disk"),
-    }
-}
-
-/// Reads the mesh files of one scene.
-pub struct MeshFolder {
-    folder: PathBuf,
-    allow_outside: bool,
-}
-
-impl MeshFolder {
-    /// The folder that a scene file lies in.
-    pub fn of_scene(scene: &Path, allow_outside: bool) -> MeshFolder {
-        let parent = scene.parent().filter(|folder| !folder.as_os_str().is_empty());
-        MeshFolder { folder: parent.unwrap_or(Path::new(".")).to_path_buf(), allow_outside }
-    }
-
-    /// Reads a mesh file by the path that is written in the scene; says why not otherwise.
-    pub fn read(&self, written: &str) -> Result<Vec<u8>, String> {
-        const REMEDY: &str =
-            "copy the mesh into the folder of the scene, or pass --allow-outside if you trust the scene";
-        let path = if self.allow_outside {
-            self.folder.join(written)
-        } else {
-            let inside = safe_relative_path(written).map_err(|problem| format!("{problem}; {REMEDY}"))?;
-            let folder = fs::canonicalize(&self.folder).map_err(|error| plain(&error))?;
-            // Links are followed first, so that none of them leads out of the folder.
-            let real = fs::canonicalize(folder.join(inside)).map_err(|error| plain(&error))?;
-            if !real.starts_with(&folder) {
-                return Err(format!("a link leads out of the folder of the scene; {REMEDY}"));
-            }
-            real
-        };
-        // Not a pipe or a device, which could block or never end.
-        let data = fs::metadata(&path).map_err(|error| plain(&error))?;
-        if !data.is_file() {
-            return Err("it is not a file".to_owned());
-        }
-        let limit = Limits::default().max_bytes;
-        let file = File::open(&path).map_err(|error| plain(&error))?;
-        let bytes = read_limited(file, limit).map_err(|error| plain(&error))?;
-        bytes.ok_or_else(|| format!("it is larger than {}; simplify the mesh", size(limit as u128)))
-    }
-}
-
-fn plain(error: &io::Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => "there is no such file".to_owned(),
-        ErrorKind::PermissionDenied => "you may not read it".to_owned(),
-        _ => error.to_string(),
+        _ => FileError::file(path, format!("cannot read the {what}: {error}"), "check the file and the disk"),
     }
 }
 
 /// Writes a whole file, or leaves what was there.
-pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    write_with(path, |file| file.write_all(bytes))
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let mut file = NewFile::create(path)?;
+    file.write_all(bytes).map_err(|error| cannot_write(path, &error))?;
+    file.finish()
 }
 
 /// Checks that a file can be written, before long work is done for it. Leaves nothing behind.
-pub fn check_writable(path: &Path) -> Result<(), Failure> {
-    let target = target(path)?;
-    let (temporary, _) = create_temporary(&target).map_err(|error| cannot_write(path, &error))?;
-    fs::remove_file(&temporary).map_err(|error| cannot_write(path, &error))
+pub fn check_writable(path: &Path) -> Result<(), FileError> {
+    NewFile::create(path).map(drop)
 }
 
-/// Makes a folder and those around it, and checks that files can be written there.
-pub fn create_folder(path: &Path) -> Result<(), Failure> {
-    fs::create_dir_all(path).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => Failure::file(
-            path,
-            "cannot make this folder: a file is in the way",
-            "choose another folder with -o",
-        ),
-        _ => {
-            Failure::file(path, format!("cannot make this folder: {error}"), "choose another folder with -o")
-        }
-    })?;
+/// A file on its way to the disk: it has a temporary name until it is finished, and goes away if it never is.
+///
+/// Write to it, or let another program write to [`NewFile::temporary`].
+#[derive(Debug)]
+pub struct NewFile {
+    /// As the user wrote it.
+    path: PathBuf,
+    target: PathBuf,
+    temporary: PathBuf,
+    file: File,
+}
+
+impl NewFile {
+    /// Begins a file. What is there under this name stays until [`NewFile::finish`].
+    pub fn create(path: &Path) -> Result<NewFile, FileError> {
+        let target = target(path)?;
+        let (temporary, file) = create_temporary(&target).map_err(|error| cannot_write(path, &error))?;
+        Ok(NewFile { path: path.to_path_buf(), target, temporary, file })
+    }
+
+    /// The name it has until it is finished.
+    pub fn temporary(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Gives the file its name, in place of what was there before.
+    pub fn finish(self) -> Result<(), FileError> {
+        let renamed = self.file.sync_all().and_then(|()| fs::rename(&self.temporary, &self.target));
+        renamed.map_err(|error| cannot_write(&self.path, &error))?;
+        sync_folder(&self.target);
+        Ok(())
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        // A finished file has no temporary name any more; when removal fails there is nobody left to tell.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// Makes a folder and those around it, if it is not there yet.
+pub fn create_folder(path: &Path) -> Result<(), FileError> {
+    fs::create_dir_all(path).map_err(|error| {
+        let problem = match error.kind() {
+            ErrorKind::AlreadyExists | ErrorKind::NotADirectory => "a file is in the way".to_owned(),
+            _ => error.to_string(),
+        };
+        FileError::file(path, format!("cannot make this folder: {problem}"), "choose another folder")
+    })
+}
+
+/// Checks that files can be written in a folder. Leaves nothing behind.
+pub fn check_folder(path: &Path) -> Result<(), FileError> {
     let (temporary, _) =
         create_temporary(&path.join("souple")).map_err(|error| cannot_write(path, &error))?;
     fs::remove_file(&temporary).map_err(|error| cannot_write(path, &error))
@@ -151,35 +153,20 @@ pub fn names_in(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Failure> {
-    let target = target(path)?;
-    let (temporary, mut file) = create_temporary(&target).map_err(|error| cannot_write(path, &error))?;
-    let written = fill(&mut file).and_then(|()| file.sync_all());
-    drop(file);
-    let renamed = written.and_then(|()| fs::rename(&temporary, &target));
-    renamed.map_err(|error| {
-        // When even this fails there is nothing more to do than to tell of the first error.
-        let _ = fs::remove_file(&temporary);
-        cannot_write(path, &error)
-    })?;
-    sync_folder(&target);
-    Ok(())
-}
-
 /// The file that a path leads to, links followed; refused when it is no file or must not be changed.
-fn target(path: &Path) -> Result<PathBuf, Failure> {
+fn target(path: &Path) -> Result<PathBuf, FileError> {
     if path.file_name().is_none() {
-        return Err(Failure::file(path, "this names no file", "name a file to write"));
+        return Err(FileError::file(path, "this names no file", "name a file to write"));
     }
     let Ok(data) = fs::metadata(path) else { return Ok(path.to_path_buf()) };
     if data.is_dir() {
-        return Err(Failure::file(path, "a folder is in the way", "name a file to write"));
+        return Err(FileError::file(path, "a folder is in the way", "name a file to write"));
     }
     if !data.is_file() {
-        return Err(Failure::file(path, "this is a device or a pipe", "name an ordinary file to write"));
+        return Err(FileError::file(path, "this is a device or a pipe", "name an ordinary file to write"));
     }
     if data.permissions().readonly() {
-        return Err(Failure::file(path, "this file is read-only", "write to another file"));
+        return Err(FileError::file(path, "this file is read-only", "write to another file"));
     }
     fs::canonicalize(path).map_err(|error| cannot_write(path, &error))
 }
@@ -209,18 +196,21 @@ fn sync_folder(target: &Path) {
     }
 }
 
-fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+/// Why a file cannot be written, from what the system says.
+pub fn cannot_write(path: &Path, error: &io::Error) -> FileError {
     match error.kind() {
         ErrorKind::NotFound => {
-            Failure::file(path, "cannot write: its folder is not there", "make the folder first")
+            FileError::file(path, "cannot write: its folder is not there", "make the folder first")
         }
         ErrorKind::PermissionDenied => {
-            Failure::file(path, "cannot write: you may not write in this folder", "choose another folder")
+            FileError::file(path, "cannot write: you may not write in this folder", "choose another folder")
         }
         ErrorKind::StorageFull => {
-            Failure::file(path, "cannot write: the disk is full", "make room and try again")
+            FileError::file(path, "cannot write: the disk is full", "make room and try again")
         }
-        _ => Failure::file(path, format!("cannot write: {error}"), "choose another place or check the disk"),
+        _ => {
+            FileError::file(path, format!("cannot write: {error}"), "choose another place or check the disk")
+        }
     }
 }
 
@@ -237,17 +227,46 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_fails_half_way_leaves_the_old_file_and_nothing_else() {
+    fn a_file_that_is_not_finished_leaves_the_old_one_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.glb");
         write(&path, b"old").unwrap();
-        let failure = write_with(&path, |file| {
-            file.write_all(b"half of the new")?;
-            Err(io::Error::new(ErrorKind::StorageFull, "full"))
-        });
-        assert!(failure.unwrap_err().to_string().contains("the disk is full"));
+        let mut file = NewFile::create(&path).unwrap();
+        file.write_all(b"half of the new").unwrap();
+        assert_eq!(names(folder.path()).len(), 2);
+        drop(file);
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names(folder.path()), ["a.glb"]);
+        let full = cannot_write(&path, &io::Error::new(ErrorKind::StorageFull, "full"));
+        assert!(full.to_string().contains("the disk is full"));
+    }
+
+    #[test]
+    fn another_program_can_fill_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.mp4");
+        let file = NewFile::create(&path).unwrap();
+        assert_eq!(file.temporary().parent(), path.parent());
+        fs::write(file.temporary(), b"from elsewhere").unwrap();
+        assert!(!path.exists());
+        file.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"from elsewhere");
+        assert_eq!(names(folder.path()), ["a.mp4"]);
+    }
+
+    #[test]
+    fn folders_are_made_and_tried() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a/b");
+        create_folder(&deep).unwrap();
+        create_folder(&deep).unwrap();
+        check_folder(&deep).unwrap();
+        assert!(names(&deep).is_empty());
+        fs::write(folder.path().join("file"), b"x").unwrap();
+        for path in ["file", "file/inside"] {
+            let refused = create_folder(&folder.path().join(path)).unwrap_err().to_string();
+            assert!(refused.contains("cannot make this folder: a file is in the way"), "{refused}");
+        }
     }
 
     #[test]

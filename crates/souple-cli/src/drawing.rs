@@ -1,0 +1,247 @@
+//! From moments of a simulation to pictures: looks with their files, camera, renderer. Shared by `render` and `run`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+use souple::SceneError;
+use souple::scene::{Camera as SceneCamera, Look, Scene, Style};
+use souple_files::{SceneFolder, disk};
+use souple_formats::picture::{Picture, PictureLimits, read_picture};
+use souple_viewer::style::{MAX_STYLE_BYTES, StyleSheet};
+use souple_viewer::{Artist, Camera, Looks, Marks, Moment, WhichRenderer};
+
+use crate::failure::Failure;
+use crate::report::note;
+
+/// Memory that one kept moment takes for a vertex, bytes: position, speed, contacts.
+pub const BYTES_PER_VERTEX_AND_MOMENT: u128 = 24;
+/// Memory that a picture takes for a pixel while it is drawn, bytes: four samples of colour and depth, and copies.
+pub const BYTES_PER_PIXEL: u128 = 48;
+/// How far the ground lies below everything, as a share of the size of all that is seen.
+const BELOW_GROUND: f32 = 0.01;
+/// Moments that the range of a colour map is fitted to; more would not change it.
+const FITTED_MOMENTS: usize = 60;
+
+/// Draws moments of one scene.
+pub struct Drawing {
+    artist: Artist,
+    looks: Looks,
+    size: (u32, u32),
+    camera: Option<Camera>,
+    /// Height of the ground where the scene has no floor, m: the same in all pictures, or it would move with the cloth.
+    ground: Option<f32>,
+    /// Time of all pictures, s: upload, draw, read back.
+    seconds: [f64; 3],
+    pictures: u64,
+}
+
+/// How to draw.
+#[derive(Clone, Debug)]
+pub struct Options<'a> {
+    /// A style for all bodies.
+    pub style: Option<&'a str>,
+    /// Width and height, pixels.
+    pub size: (u32, u32),
+    /// Instead of that of the scene.
+    pub camera: Option<SceneCamera>,
+    /// What draws.
+    pub renderer: WhichRenderer,
+}
+
+/// What the pictures took, and how they were drawn.
+#[derive(Debug, Serialize)]
+pub struct DrawingReport {
+    /// Name of the renderer.
+    pub renderer: String,
+    /// Number of pictures.
+    pub pictures: u64,
+    /// Width and height, pixels.
+    pub size: [u32; 2],
+    /// The camera as a scene file writes it.
+    pub camera: Option<SceneCamera>,
+    /// Time per picture to send vertices, ms.
+    pub upload_ms: f64,
+    /// Time per picture to draw, ms.
+    pub draw_ms: f64,
+    /// Time per picture to bring the pixels back, ms.
+    pub read_back_ms: f64,
+}
+
+impl Drawing {
+    /// Gets ready, and refuses what cannot be drawn: done before a long run. What does not stop it is noted.
+    ///
+    /// Files that the scene names are read from `folder`; what is wrong with them goes to `explain`, which makes an
+    /// error of it or lets it pass.
+    pub fn prepare(
+        scene: &Scene,
+        folder: &SceneFolder,
+        options: &Options<'_>,
+        explain: &mut dyn FnMut(SceneError) -> Result<(), Failure>,
+    ) -> Result<Drawing, Failure> {
+        let mut artist = Artist::new(options.renderer).map_err(|error| {
+            Failure::input(error.to_string(), "draw with --renderer cpu, which needs no driver")
+        })?;
+        let mut looks = read_looks(scene, folder, &mut artist.styles, explain)?;
+        if let Some(style) = options.style {
+            looks.set_style(&chosen_style(style, &mut artist.styles)?);
+        }
+        if let Some(reason) = artist.why_not_gpu() {
+            note(&format!("note: drawn by the CPU rasteriser: {reason}"));
+        }
+        for style in artist.missing_styles(&looks) {
+            note(&format!("warning: style '{style}' needs a graphics driver; it is drawn as standard"));
+        }
+        let camera = options.camera.or(scene.view.camera).map(|camera| Camera::of_scene(&camera));
+        Ok(Drawing {
+            artist,
+            looks,
+            size: options.size,
+            camera,
+            ground: None,
+            seconds: [0.0; 3],
+            pictures: 0,
+        })
+    }
+
+    /// Fits what is not given, the camera, the ground and the ranges of colour maps, to all that will be drawn.
+    pub fn fit(&mut self, moments: &[Moment]) {
+        if self.camera.is_none() {
+            let aspect = self.size.0 as f32 / self.size.1 as f32;
+            let points = moments.iter().flat_map(|moment| moment.points(false));
+            self.camera = Some(Camera::fitted(points, aspect));
+        }
+        let bounds = moments.iter().filter_map(|moment| moment.bounds(false));
+        let bounds = bounds.reduce(|(low, high), (l, h)| (low.min(l), high.max(h)));
+        self.ground = bounds.map(|(low, high)| low.y - BELOW_GROUND * low.distance(high));
+        let step = moments.len().div_ceil(FITTED_MOMENTS).max(1);
+        let some: Vec<Moment> = moments.iter().step_by(step).cloned().collect();
+        self.looks.fit_ranges(&self.artist.styles, &some);
+    }
+
+    /// Draws a moment.
+    pub fn draw(&mut self, moment: &Moment) -> Result<Picture, Failure> {
+        let camera = self.camera.unwrap_or_default();
+        // Sharing a moment costs little: its lists are not copied.
+        let mut moment = moment.clone();
+        moment.floor = moment.floor.or(self.ground);
+        let picture = self.artist.draw(&moment, &self.looks, &Marks::default(), &camera, self.size).map_err(
+            |error| Failure::input(error.to_string(), "draw with --renderer cpu, or a smaller picture"),
+        )?;
+        let timings = self.artist.timings();
+        for (sum, part) in self.seconds.iter_mut().zip([timings.upload, timings.draw, timings.read_back]) {
+            *sum += part.as_secs_f64();
+        }
+        self.pictures += 1;
+        Ok(picture)
+    }
+
+    /// What was drawn.
+    pub fn report(&self) -> DrawingReport {
+        let [upload_ms, draw_ms, read_back_ms] = self.seconds.map(|s| s * 1e3 / self.pictures.max(1) as f64);
+        DrawingReport {
+            renderer: self.artist.name().to_owned(),
+            pictures: self.pictures,
+            size: [self.size.0, self.size.1],
+            camera: self.camera.map(|camera| camera.to_scene()),
+            upload_ms,
+            draw_ms,
+            read_back_ms,
+        }
+    }
+}
+
+impl DrawingReport {
+    /// Time per picture, ms.
+    pub fn ms(&self) -> f64 {
+        self.upload_ms + self.draw_ms + self.read_back_ms
+    }
+}
+
+/// Looks with a place in the scene file.
+fn places(scene: &Scene) -> impl Iterator<Item = (String, &Look)> {
+    let bodies =
+        scene.bodies.iter().enumerate().map(|(b, body)| (format!("body[{b}].look"), body.look.as_ref()));
+    let colliders = scene.colliders.iter().enumerate();
+    let colliders = colliders.map(|(c, collider)| (format!("collider[{c}].look"), collider.look.as_ref()));
+    bodies.chain(colliders).filter_map(|(field, look)| Some((field, look?)))
+}
+
+/// The looks of a scene, with the images and shaders that it names.
+fn read_looks(
+    scene: &Scene,
+    folder: &SceneFolder,
+    styles: &mut StyleSheet,
+    explain: &mut dyn FnMut(SceneError) -> Result<(), Failure>,
+) -> Result<Looks, Failure> {
+    let mut textures: BTreeMap<&str, Arc<Picture>> = BTreeMap::new();
+    for (field, look) in places(scene) {
+        if let Style::Shader(path) = &look.style
+            && let Err(problem) = read_shader(folder, path, styles)
+        {
+            explain(SceneError::new(
+                format!("{field}.style.shader"),
+                problem,
+                "correct the shader, or name another",
+            ))?;
+        }
+        if let Some(path) = &look.texture
+            && !textures.contains_key(path.as_str())
+        {
+            match read_texture(folder, path) {
+                Ok(picture) => drop(textures.insert(path, picture)),
+                Err(problem) => {
+                    let help = "name a PNG or JPEG file in the folder of the scene";
+                    explain(SceneError::new(format!("{field}.texture"), problem, help))?;
+                }
+            }
+        }
+    }
+    let looks = Looks::of_scene(scene, |path| textures.get(path).cloned());
+    let groups = [("body", &looks.bodies), ("collider", &looks.colliders)];
+    for (place, index, look) in
+        groups.iter().flat_map(|(p, looks)| (0..).zip(*looks).map(move |(i, l)| (p, i, l)))
+    {
+        if let Err(error) = styles.check_look(look) {
+            let field = format!("{place}[{index}].look.parameters");
+            explain(SceneError::new(
+                field,
+                error.to_string(),
+                "`souple styles` lists the parameters of each style",
+            ))?;
+        }
+    }
+    Ok(looks)
+}
+
+fn read_texture(folder: &SceneFolder, path: &str) -> Result<Arc<Picture>, String> {
+    let limits = PictureLimits::default();
+    let bytes = folder.read(path, limits.max_bytes, "texture");
+    let bytes = bytes.map_err(|problem| format!("cannot read '{path}': {problem}"))?;
+    read_picture(&bytes, &limits).map(Arc::new).map_err(|error| format!("cannot use '{path}': {error}"))
+}
+
+fn read_shader(folder: &SceneFolder, path: &str, styles: &mut StyleSheet) -> Result<(), String> {
+    let bytes = folder.read(path, MAX_STYLE_BYTES, "shader");
+    let bytes = bytes.map_err(|problem| format!("cannot read '{path}': {problem}"))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("'{path}' is not UTF-8 text"))?;
+    styles.set(path, &text).map_err(|error| error.to_string())
+}
+
+/// The style that was asked for by name or file.
+fn chosen_style(style: &str, styles: &mut StyleSheet) -> Result<String, Failure> {
+    if style.to_lowercase().ends_with(".wgsl") {
+        let path = Path::new(style);
+        let bytes = disk::read(path, MAX_STYLE_BYTES, "style")?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Failure::file(path, "this is not UTF-8 text", "save the style as UTF-8"))?;
+        styles
+            .set(style, &text)
+            .map_err(|error| Failure::input(error.to_string(), "correct this line of the style"))?;
+    }
+    match styles.get(style) {
+        Ok(_) => Ok(style.to_owned()),
+        Err(error) => Err(Failure::Usage(error.to_string())),
+    }
+}

@@ -1,0 +1,613 @@
+//! The window: what is open, what is shown, and how the parts work together.
+//!
+//! [`StudioApp`] owns the document, the simulation's thread and the hands, and is drawn by the panels. It can be made
+//! without a window and without a graphics driver, for tests. It never waits: scenes are compiled and simulated on the
+//! worker's thread, trees, thumbnails and exports are made on threads of their own, and each wakes the window.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use eframe::egui;
+use souple::scene::{Scene, SolverKind};
+use souple_viewer::style::StyleSheet;
+use souple_viewer::{Camera, Looks, Moment, WhichRenderer};
+
+use crate::actions::{After, Dialog, Question};
+use crate::assets::{Assets, FileNews};
+use crate::document::{Document, FileChange, Object};
+use crate::exports::Exports;
+use crate::panels::browser::Browser;
+use crate::panels::docs::Docs;
+use crate::panels::fields::Changes;
+use crate::panels::messages::{Messages, Remedy, Severity};
+use crate::panels::{self, Layout};
+use crate::playback::Showing;
+use crate::ranges::Ranges;
+use crate::report::Reporter;
+use crate::start::{parts_differ, start_difference};
+use crate::tools::{Hands, Reaction, Seen};
+use crate::viewport::Viewport;
+use crate::worker::{NoteKind, Request, Shown, Speed, Then, Worker};
+
+/// How often files on the disk are looked at, s.
+const DISK_SECONDS: f64 = 0.7;
+/// Frames of the window that the frame rate is the mean of.
+const FRAMES_OF_RATE: usize = 60;
+
+/// How the studio is started.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Scene or recording that is opened at once.
+    pub file: Option<PathBuf>,
+    /// Folder of scenes for the browser; looked for around the current folder without it.
+    pub library: Option<PathBuf>,
+    /// Whether the browser makes pictures of its scenes, and with what.
+    pub thumbnails: Option<WhichRenderer>,
+    /// What pictures in files are drawn with.
+    pub renderer: WhichRenderer,
+    /// File that the state of the window is written to whenever it changes, for tests.
+    pub report: Option<PathBuf>,
+}
+
+/// The studio.
+pub struct StudioApp {
+    /// The scene that is edited.
+    pub document: Document,
+    /// The simulation.
+    pub worker: Worker,
+    /// The newest of it.
+    pub shown: Arc<Shown>,
+    /// Tool, selection, drags.
+    pub hands: Hands,
+    /// Where the scene is seen from.
+    pub camera: Camera,
+    /// The selected object.
+    pub selected: Object,
+    /// The newest moment, or one of the past.
+    pub showing: Showing,
+    /// All styles, those of the user included.
+    pub styles: StyleSheet,
+    /// One style for all bodies, in place of those of the scene.
+    pub style_override: Option<Arc<str>>,
+    /// The style that was before the wireframe.
+    pub style_before: Option<Arc<str>>,
+    /// How everything is drawn now.
+    pub looks: Looks,
+    /// What the person should know.
+    pub messages: Messages,
+    /// An open file dialog.
+    pub dialog: Option<Dialog>,
+    /// An open question.
+    pub question: Option<Question>,
+    /// What is done once the scene was saved in the dialog that is open.
+    pub waiting: Option<After>,
+    /// Which panels are open.
+    pub layout: Layout,
+    /// The library.
+    pub browser: Browser,
+    /// The picture in the middle.
+    pub viewport: Viewport,
+    /// Files that are being written.
+    pub exports: Exports,
+    /// Texts of fields.
+    pub docs: Arc<Docs>,
+    /// Options it was started with.
+    pub options: Options,
+    /// Folder that file dialogs begin in.
+    pub folder: PathBuf,
+    /// Size of saved pictures, pixels.
+    pub picture_size: (u32, u32),
+    /// The window is to close.
+    pub closing: bool,
+    /// Clock of the window, s.
+    pub now: f64,
+    pub(crate) wake: Arc<dyn Fn() + Send + Sync>,
+    assets: Assets,
+    ranges: Ranges,
+    /// The scene as written when the simulation last started.
+    started: Scene,
+    sent_revision: u64,
+    looks_of: Option<LooksKey>,
+    looks_version: u64,
+    assets_version: u64,
+    fit_pending: bool,
+    last_note: u64,
+    last_warnings: u64,
+    next_disk_look: f64,
+    frame_seconds: Vec<f64>,
+    title: String,
+    reporter: Option<Reporter>,
+}
+
+/// What looks were made of.
+#[derive(Clone, Debug, PartialEq)]
+struct LooksKey {
+    revision: u64,
+    replayed: Option<usize>,
+    style: Option<Arc<str>>,
+    assets: u64,
+}
+
+impl StudioApp {
+    /// The studio in a window.
+    pub fn new(cc: &eframe::CreationContext<'_>, options: Options) -> StudioApp {
+        let mut app = StudioApp::new_for_tests(&cc.egui_ctx, options);
+        if let Some(state) = &cc.wgpu_render_state {
+            app.viewport.use_driver(state);
+        }
+        app
+    }
+
+    /// The studio without a graphics driver: everything works but the picture itself.
+    pub fn new_for_tests(ctx: &egui::Context, options: Options) -> StudioApp {
+        panels::theme::install(ctx);
+        let own = ctx.clone();
+        let wake: Arc<dyn Fn() + Send + Sync> = Arc::new(move || own.request_repaint());
+        let waker = |wake: &Arc<dyn Fn() + Send + Sync>| {
+            let wake = Arc::clone(wake);
+            move || wake()
+        };
+        let worker = Worker::spawn(waker(&wake));
+        let document = Document::new();
+        let library = options.library.clone().or_else(find_library);
+        let browser = Browser::new(library, options.thumbnails, waker(&wake));
+        let looks = Looks::of_scene(document.scene(), |_| None);
+        let mut app = StudioApp {
+            shown: worker.shown(),
+            hands: Hands::default(),
+            camera: Camera::default(),
+            selected: Object::Scene,
+            showing: Showing::Live,
+            styles: StyleSheet::built_in(),
+            style_override: None,
+            style_before: None,
+            looks,
+            messages: Messages::default(),
+            dialog: None,
+            question: None,
+            waiting: None,
+            layout: Layout::default(),
+            browser,
+            viewport: Viewport::default(),
+            exports: Exports::default(),
+            docs: Arc::new(Docs::new()),
+            folder: std::env::current_dir().unwrap_or_default(),
+            picture_size: (1920, 1080),
+            closing: false,
+            now: 0.0,
+            assets: Assets::default(),
+            ranges: Ranges::default(),
+            started: document.scene().clone(),
+            sent_revision: document.revision(),
+            looks_of: None,
+            looks_version: 0,
+            assets_version: 0,
+            fit_pending: true,
+            last_note: 0,
+            last_warnings: 0,
+            next_disk_look: 0.0,
+            frame_seconds: Vec::new(),
+            title: String::new(),
+            reporter: options.report.clone().map(|path| Reporter::new(path, ctx)),
+            wake,
+            document,
+            worker,
+            options,
+        };
+        if let Some(file) = app.options.file.clone() {
+            app.open_file(&file);
+        }
+        app
+    }
+
+    /// The moment on the screen: the newest one, or one of the past.
+    pub fn moment(&self) -> Arc<Moment> {
+        let past = self.showing.step().and_then(|step| self.worker.history().at(step).cloned());
+        past.unwrap_or_else(|| Arc::clone(&self.shown.moment))
+    }
+
+    /// Whether hands can touch what is on the screen.
+    pub fn is_live(&self) -> bool {
+        self.showing == Showing::Live && !self.shown.replaying
+    }
+
+    /// Does something with what hands act on.
+    pub fn with_seen<R>(&mut self, act: impl FnOnce(&mut Hands, &Seen) -> R) -> R {
+        let moment = self.moment();
+        let (camera, size, live) = (self.camera, self.viewport.size_pixels(), self.is_live());
+        act(&mut self.hands, &Seen { shown: &self.shown, moment: &moment, camera, size, live })
+    }
+
+    /// Does what hands ask for.
+    pub fn react(&mut self, reaction: Reaction) {
+        if !reaction.commands.is_empty() {
+            self.worker.send(Request::Do(reaction.commands));
+        }
+        if let Some(camera) = reaction.camera {
+            self.camera = camera;
+        }
+        match reaction.clicked {
+            Some(Some(souple_viewer::ItemKind::Body(b))) => self.select(Object::Body(b)),
+            Some(Some(souple_viewer::ItemKind::Collider(c))) => self.select(Object::Collider(c)),
+            Some(None) => self.select(Object::Scene),
+            None => {}
+        }
+    }
+
+    /// Selects an object; one that is not there selects the scene.
+    pub fn select(&mut self, object: Object) {
+        let there = self.document.name_of(object).is_some();
+        self.selected = if there { object } else { Object::Scene };
+    }
+
+    /// Takes over what a form of the inspector changed.
+    pub fn apply_form(&mut self, changes: &Changes, edit: impl FnOnce(&mut Scene)) {
+        if let Some(field) = &changes.field
+            && self.document.edit(field, edit)
+        {
+            if changes.look_only {
+                // What is edited must be seen.
+                self.style_override = None;
+            } else {
+                self.build();
+            }
+        }
+        if changes.finished {
+            self.document.finish_edit();
+        }
+    }
+
+    /// Sends the scene to the simulation after a change: live where that can be, from its start where it must be.
+    pub fn build(&mut self) {
+        let at_start = self.shown.moment.step == 0 && !self.shown.playing;
+        let scene = self.document.scene();
+        let other_parts = parts_differ(&self.started, scene);
+        if at_start || other_parts || self.shown.replaying {
+            if other_parts && !at_start {
+                self.messages.news("started again", "Bodies or supports changed: the scene started again.");
+            }
+            self.start_scene(self.shown.playing);
+        } else {
+            self.send_build(Then::Adopt);
+        }
+    }
+
+    /// Compiles the scene as it is written and starts it from its beginning.
+    pub fn start_scene(&mut self, playing: bool) {
+        self.started = self.document.scene().clone();
+        self.showing = Showing::Live;
+        self.send_build(Then::Load { keep_playing: playing });
+    }
+
+    fn send_build(&mut self, then: Then) {
+        self.sent_revision = self.document.revision();
+        self.worker.send(Request::Build { job: self.document.job(), then });
+    }
+
+    /// Sends changes that only concern the look, so that recordings have them, too.
+    pub fn send_pending(&mut self) {
+        if self.sent_revision != self.document.revision() && !self.shown.replaying {
+            self.send_build(Then::Adopt);
+        }
+    }
+
+    /// What holds only after the next start, if anything.
+    pub fn restart_reason(&self) -> Option<String> {
+        if self.shown.replaying || self.shown.moment.step == 0 {
+            return None;
+        }
+        start_difference(&self.started, self.document.scene()).or_else(|| self.shown.needs_restart.clone())
+    }
+
+    /// Goes back to the start; with all changes.
+    pub fn reset(&mut self) {
+        let pending = self.restart_reason().is_some() || self.shown.build_error.is_some();
+        self.showing = Showing::Live;
+        if pending {
+            self.start_scene(self.shown.playing);
+        } else {
+            self.worker.send(Request::Reset);
+        }
+    }
+
+    /// Makes another scene the one that is edited.
+    pub fn replace_document(&mut self, document: Document, playing: bool) {
+        self.document = document;
+        self.assets.clear();
+        self.assets_version += 1;
+        self.hands = Hands::default();
+        self.selected = Object::Scene;
+        (self.style_override, self.style_before) = (None, None);
+        self.messages.clear_starting("");
+        self.fit_pending = true;
+        if let Some(folder) = self.document.path().and_then(Path::parent) {
+            self.folder = folder.to_path_buf();
+        }
+        self.start_scene(false);
+        if playing && !self.document.scene().bodies.is_empty() {
+            self.worker.send(Request::Play);
+        }
+    }
+
+    /// The scene whose looks are shown: the edited one, or that of the recording that is played.
+    pub fn shown_scene(&self) -> &Scene {
+        match (&self.shown.scene, self.shown.replaying) {
+            (Some(scene), true) => scene,
+            _ => self.document.scene(),
+        }
+    }
+
+    /// Frames of the window per second; 0 while it rests.
+    pub fn frame_rate(&self) -> f64 {
+        let total: f64 = self.frame_seconds.iter().sum();
+        if total > 0.0 { self.frame_seconds.len() as f64 / total } else { 0.0 }
+    }
+
+    /// Counts the changes of what is drawn besides moment and camera.
+    pub fn looks_version(&self) -> u64 {
+        self.looks_version
+    }
+
+    /// Sees all of the scene anew when its first moment is there.
+    pub fn fit_camera(&mut self) {
+        self.fit_pending = true;
+    }
+
+    /// All that is done once per frame before anything is drawn.
+    fn tick(&mut self, ctx: &egui::Context) {
+        let (now, dt) = ctx.input(|input| (input.time, f64::from(input.stable_dt)));
+        let passed = (now - self.now).clamp(0.0, 0.25);
+        self.now = now;
+        // A window that rested is not a slow one.
+        if dt < 0.9 {
+            self.frame_seconds.push(dt);
+            let excess = self.frame_seconds.len().saturating_sub(FRAMES_OF_RATE);
+            self.frame_seconds.drain(..excess);
+        }
+        self.take_shown();
+        self.look_at_disk();
+        self.take_exports();
+        self.browser.take_found(ctx);
+        self.advance_replay(ctx, passed);
+        self.refresh_looks();
+        self.fit_when_ready();
+        if self.messages.age(now) {
+            ctx.request_repaint_after_secs(0.5);
+        }
+        ctx.request_repaint_after_secs(1.0);
+        self.window_requests(ctx);
+    }
+
+    /// Takes over the newest of the simulation, and tells what there is to tell.
+    fn take_shown(&mut self) {
+        let shown = self.worker.shown();
+        if shown.generation == self.shown.generation {
+            return;
+        }
+        let new_run = shown.run != self.shown.run;
+        self.shown = shown;
+        if new_run {
+            self.last_warnings = 0;
+            self.ranges.clear();
+            self.messages.clear_starting("frozen/");
+            self.messages.clear_starting("warning/");
+            self.showing = Showing::Live;
+            let moment = Arc::clone(&self.shown.moment);
+            self.hands.keep_within(&moment);
+        }
+        let news: Vec<_> = self.shown.notes.iter().filter(|n| n.serial > self.last_note).cloned().collect();
+        for note in news {
+            self.last_note = note.serial;
+            let severity = if note.kind == NoteKind::Problem { Severity::Error } else { Severity::News };
+            self.messages.tell(&note.text, severity, note.text.clone(), None);
+        }
+        match &self.shown.build_error {
+            Some(error) => self.messages.error("build", format!("The scene cannot run as it is written. {error}")),
+            None => self.messages.clear("build"),
+        }
+        self.tell_health();
+    }
+
+    /// Tells of bodies that diverge.
+    fn tell_health(&mut self) {
+        let shown = Arc::clone(&self.shown);
+        for body in &shown.bodies {
+            let key = format!("frozen/{}", body.name);
+            if !body.frozen {
+                self.messages.clear(&key);
+            } else if self.messages.get(&key).is_none() {
+                let last = shown.warnings.iter().rev().find(|w| w.body == body.name);
+                let text = last.map_or_else(|| format!("'{}' diverged and is frozen.", body.name), |w| w.to_string());
+                self.messages.tell(&key, Severity::Error, text, Some(Remedy::Thaw));
+            }
+        }
+        if shown.warning_count > self.last_warnings {
+            self.last_warnings = shown.warning_count;
+            if let Some(warning) = shown.warnings.last()
+                && !shown.bodies.iter().any(|body| body.name == warning.body && body.frozen)
+            {
+                let key = format!("warning/{}", warning.body);
+                self.messages.tell(&key, Severity::Warning, warning.to_string(), None);
+            }
+        }
+    }
+
+    /// Looks at the scene file and the files it names now and then.
+    fn look_at_disk(&mut self) {
+        if self.now < self.next_disk_look {
+            return;
+        }
+        self.next_disk_look = self.now + DISK_SECONDS;
+        let name = self.document.title();
+        match self.document.poll_disk() {
+            FileChange::Same => {}
+            FileChange::Changed => {
+                let text = format!("{name} was changed by another program.");
+                self.messages.tell("disk", Severity::Warning, text, Some(Remedy::Reload));
+            }
+            FileChange::Vanished => {
+                let text = format!("{name} is gone from the disk. The scene is still here and can be saved.");
+                self.messages.tell("disk", Severity::Warning, text, Some(Remedy::Save));
+            }
+        }
+        let news = self.assets.poll(&self.document, &mut self.styles);
+        self.tell_files(news);
+    }
+
+    fn tell_files(&mut self, news: Vec<FileNews>) {
+        for FileNews { file, problem } in news {
+            self.assets_version += 1;
+            let key = format!("file/{file}");
+            match problem {
+                Some(problem) => {
+                    let text = format!("{problem}\nWhat worked before stays in use.");
+                    self.messages.tell(&key, Severity::Error, text, None);
+                }
+                None => self.messages.clear(&key),
+            }
+        }
+    }
+
+    fn take_exports(&mut self) {
+        for finished in self.exports.finished() {
+            match finished {
+                Ok(text) => self.messages.news(&text, text.clone()),
+                Err(problem) => self.messages.error(&problem, problem.clone()),
+            }
+        }
+    }
+
+    fn advance_replay(&mut self, ctx: &egui::Context, passed: f64) {
+        if !matches!(self.showing, Showing::Replay { .. }) {
+            return;
+        }
+        let speed = match self.shown.speed {
+            Speed::Times(times) => times,
+            Speed::Fastest => 4.0,
+        };
+        let again = self.shown.at_end_rule == crate::worker::AtEnd::Loop;
+        let range = self.worker.history().range();
+        self.showing.advance(passed, self.shown.fps, speed, again, range);
+        if matches!(self.showing, Showing::Replay { running: true, .. }) {
+            ctx.request_repaint();
+        }
+    }
+
+    /// Makes the looks anew when something they depend on has changed, and fits colour maps.
+    fn refresh_looks(&mut self) {
+        let replayed = self.shown.scene.as_ref().filter(|_| self.shown.replaying).map(|s| Arc::as_ptr(s) as usize);
+        let scene = match replayed {
+            Some(_) => self.shown.scene.clone(),
+            None => None,
+        };
+        let key = |app: &StudioApp| LooksKey {
+            revision: app.document.revision(),
+            replayed,
+            style: app.style_override.clone(),
+            assets: app.assets_version,
+        };
+        if self.looks_of.as_ref() != Some(&key(self)) {
+            let scene = scene.as_deref().unwrap_or(self.document.scene());
+            let news = self.assets.update(&self.document, scene, &mut self.styles);
+            self.looks = Looks::of_scene(scene, |path| self.assets.image(path));
+            if let Some(style) = &self.style_override {
+                self.looks.set_style(style);
+            }
+            self.tell_files(news);
+            self.looks_of = Some(key(self));
+            self.looks_version += 1;
+            self.ranges.clear();
+        }
+        let moment = self.moment();
+        if self.ranges.update(&mut self.looks, &self.styles, &moment, self.now) {
+            self.looks_version += 1;
+        }
+    }
+
+    /// Looks at a scene that was just opened: by its own camera, or at all of it.
+    fn fit_when_ready(&mut self) {
+        let ready = self.fit_pending && self.shown.revision == Some(self.document.revision());
+        if !ready && !(self.fit_pending && self.shown.replaying) {
+            return;
+        }
+        self.fit_pending = false;
+        self.camera = match &self.shown_scene().view.camera {
+            Some(camera) => Camera::of_scene(camera),
+            None => Camera::fitted(self.shown.moment.points(false), self.viewport.aspect()),
+        };
+    }
+
+    /// Title, closing, dropped files.
+    fn window_requests(&mut self, ctx: &egui::Context) {
+        let mark = if self.document.is_dirty() { " •" } else { "" };
+        let title = format!("{}{mark} – Souple studio", self.document.title());
+        if title != self.title {
+            self.title.clone_from(&title);
+            ctx.send_viewport_cmd(egui::ViewportCommand::Title(title));
+        }
+        let dropped = ctx.input(|input| input.raw.dropped_files.clone());
+        for file in dropped {
+            self.drop_file(file.path());
+        }
+        if ctx.input(|input| input.viewport().close_requested()) && !self.closing && self.document.is_dirty() {
+            ctx.send_viewport_cmd(egui::ViewportCommand::CancelClose);
+            self.ask_to_quit();
+        } else if self.closing {
+            ctx.send_viewport_cmd(egui::ViewportCommand::Close);
+        }
+    }
+
+    /// Everything on the screen.
+    fn draw(&mut self, ui: &mut egui::Ui) {
+        panels::menu::show(self, ui);
+        panels::bottom(self, ui);
+        panels::left(self, ui);
+        panels::right(self, ui);
+        crate::viewport::show(self, ui);
+        panels::help::show(self, ui.ctx());
+        crate::actions::show_dialog(self, ui.ctx());
+        crate::actions::show_question(self, ui.ctx());
+    }
+
+    /// Writes the state for tests, when that was asked for.
+    fn report(&mut self, ctx: &egui::Context) {
+        if let Some(mut reporter) = self.reporter.take() {
+            reporter.write(self, ctx);
+            self.reporter = Some(reporter);
+        }
+    }
+}
+
+impl eframe::App for StudioApp {
+    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        self.tick(ctx);
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+        let size = ui.ctx().content_rect().size();
+        // A window without a size shows nothing; laying panels out in it would only stretch them for later.
+        if size.x < 1.0 || size.y < 1.0 {
+            return;
+        }
+        crate::actions::keyboard(self, ui.ctx());
+        self.draw(ui);
+        let ctx = ui.ctx().clone();
+        self.report(&ctx);
+    }
+
+    fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
+        visuals.panel_fill.to_normalized_gamma_f32()
+    }
+}
+
+/// The library of scenes around the current folder, or around the program.
+fn find_library() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok();
+    let program = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_path_buf));
+    [here, program].into_iter().flatten().find_map(|folder| souple_files::library::find_library(&folder))
+}
+
+/// Name of a solver for people.
+pub fn solver_words(solver: SolverKind) -> String {
+    panels::fields::words(souple::solver::solver_name(solver))
+}

@@ -1,0 +1,566 @@
+//! Building a scene without a text editor (ESSI-02): new objects with names of their own and sensible places.
+//!
+//! Soft bodies are put beside each other, as nothing acts between them; colliders are put under the bodies, so that
+//! these fall on them. What is added compiles and runs as it is. The engine has no colliders of any shape yet: a mesh
+//! that is to be a collider becomes a box of its size.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use glam::DVec3;
+use souple::math::rotation;
+use souple::mesh;
+use souple::scene::{
+    Air, Body, BoxShape, Collider, ColliderShape, Family, Grid, GridPlane, Group, Gusts, Layout, Look,
+    MeshFile, Pin, Placement, Rayleigh, Rope, RoundShape, Scene, Select, Shape, SphereShape, Springs, Style,
+    Wind,
+};
+use souple_files::vertex_count;
+use souple_formats::import::MeshFormat;
+
+use crate::document::Document;
+
+/// A part of the scene that can be selected, renamed, removed. Numbers are indices in the scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Object {
+    /// The scene itself: name, time, gravity, health, view.
+    Scene,
+    /// Moving air.
+    Wind,
+    /// A solver group.
+    Group(usize),
+    /// A soft body.
+    Body(usize),
+    /// A pin set: body, then pin.
+    Pin(usize, usize),
+    /// A pull: body, then pull.
+    Pull(usize, usize),
+    /// A collider.
+    Collider(usize),
+}
+
+/// How a new cloth is put into the scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClothKind {
+    /// Lies flat in the air and falls.
+    Sheet,
+    /// Hangs from its two upper corners, the pin sets `left` and `right` (GRI-07).
+    Curtain,
+}
+
+/// A new collider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColliderKind {
+    /// A horizontal plane.
+    Floor,
+    /// A ball.
+    Sphere,
+    /// A box.
+    Box,
+    /// A cylinder with hemispherical ends.
+    Capsule,
+    /// A cylinder with flat ends.
+    Cylinder,
+}
+
+impl ColliderKind {
+    /// All of them, in the order of menus.
+    pub const ALL: [ColliderKind; 5] = [
+        ColliderKind::Floor,
+        ColliderKind::Sphere,
+        ColliderKind::Box,
+        ColliderKind::Capsule,
+        ColliderKind::Cylinder,
+    ];
+
+    /// Name in menus, and of the first one that is added.
+    pub fn name(self) -> &'static str {
+        match self {
+            ColliderKind::Floor => "floor",
+            ColliderKind::Sphere => "sphere",
+            ColliderKind::Box => "box",
+            ColliderKind::Capsule => "capsule",
+            ColliderKind::Cylinder => "cylinder",
+        }
+    }
+
+    /// Its shape and half its height, m.
+    fn shape(self) -> (ColliderShape, f64) {
+        match self {
+            ColliderKind::Floor => (ColliderShape::default(), 0.0),
+            ColliderKind::Sphere => (ColliderShape::Sphere(SphereShape { radius: 0.25 }), 0.25),
+            ColliderKind::Box => (ColliderShape::Box(BoxShape { size: [0.5, 0.4, 0.5] }), 0.2),
+            ColliderKind::Capsule => (ColliderShape::Capsule(RoundShape { radius: 0.15, height: 0.3 }), 0.3),
+            ColliderKind::Cylinder => {
+                (ColliderShape::Cylinder(RoundShape { radius: 0.25, height: 0.4 }), 0.2)
+            }
+        }
+    }
+}
+
+/// What a mesh file becomes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MeshUse {
+    /// A soft body (ESSI-22).
+    #[default]
+    SoftBody,
+    /// A box collider of the size of the mesh.
+    BoxCollider,
+}
+
+/// What a file is, by the end of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A scene: `.toml` or `.json`.
+    Scene,
+    /// A mesh: `.obj`, `.ply`, `.stl` or `.3ds`.
+    Mesh,
+    /// An image: `.png`, `.jpg` or `.jpeg`.
+    Image,
+    /// A style of the user's own: `.wgsl`.
+    Shader,
+    /// A recording: `.souprec`.
+    Recording,
+}
+
+/// What a file is, by the end of its name.
+pub fn file_kind(path: &Path) -> Option<FileKind> {
+    let end = path.extension()?.to_str()?.to_ascii_lowercase();
+    match end.as_str() {
+        "toml" | "json" => Some(FileKind::Scene),
+        "png" | "jpg" | "jpeg" => Some(FileKind::Image),
+        "wgsl" => Some(FileKind::Shader),
+        "souprec" => Some(FileKind::Recording),
+        other => MeshFormat::from_extension(other).map(|_| FileKind::Mesh),
+    }
+}
+
+/// What a dropped file did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    /// The document is now this scene file.
+    Opened,
+    /// A body or collider was added.
+    Added(Object),
+    /// The look of a body or collider was changed.
+    Looked(Object),
+    /// Nothing yet: a recording is played by the worker.
+    Replay(PathBuf),
+}
+
+impl Document {
+    /// Adds a square metre of cotton.
+    pub fn add_cloth(&mut self, kind: ClothKind) -> Object {
+        let (plane, base) = match kind {
+            ClothKind::Sheet => (GridPlane::Xz, "cloth"),
+            ClothKind::Curtain => (GridPlane::Xy, "curtain"),
+        };
+        let grid = Grid { plane, vertices: [33, 33], ..Grid::default() };
+        let corner = |name: &str, vertex: u32| Pin {
+            name: name.into(),
+            select: Select::Vertices(vec![vertex]),
+            motion: None,
+        };
+        let pins = match kind {
+            ClothKind::Sheet => Vec::new(),
+            ClothKind::Curtain => vec![corner("left", 0), corner("right", grid.vertices[0] - 1)],
+        };
+        let body = Body {
+            fabric: Some("cotton".into()),
+            shape: Shape::Grid(grid),
+            air: Some(Air::default()),
+            skin: 0.005,
+            pins,
+            ..Body::default()
+        };
+        self.add_body(base, body)
+    }
+
+    /// Adds a metre of rope that hangs from its first vertex.
+    pub fn add_rope(&mut self) -> Object {
+        let shape = Shape::Rope(Rope { direction: [1.0, 0.0, 0.0], ..Rope::default() });
+        let top = Pin { name: "end".into(), select: Select::Vertices(vec![0]), motion: None };
+        let springs = Springs {
+            stretch: Family { modulus: Some(200.0), ..Family::default() },
+            bend: Family { modulus: Some(0.5), ..Family::default() },
+            ..Springs::default()
+        };
+        let body = Body {
+            shape,
+            density: Some(0.05),
+            thickness: Some(0.01),
+            springs,
+            rayleigh: Some(Rayleigh { mass: 0.2, stiffness: Some(0.002) }),
+            pins: vec![top],
+            ..Body::default()
+        };
+        self.add_body("rope", body)
+    }
+
+    /// Adds a mesh file as a soft body or as a box of its size. A mesh much smaller or larger than what surrounds people
+    /// is scaled to about a metre: files rarely say what unit they are in.
+    pub fn add_mesh(&mut self, path: &Path, usage: MeshUse) -> Result<Object, String> {
+        let written = self.name_file(path)?;
+        let file = MeshFile { path: written, weld: true };
+        let mesh = self.files.mesh(&file, &mut BTreeSet::new()).map_err(|error| error.problem)?;
+        let points: Vec<DVec3> = mesh.positions.iter().map(|p| DVec3::from(*p)).collect();
+        let (low, high) = mesh::bounds(&points);
+        let extent = (high - low).max_element();
+        if !(extent.is_finite() && extent > 0.0) {
+            return Err(format!("{}: the mesh has no size", path.display()));
+        }
+        let scale = if (0.05..=5.0).contains(&extent) { 1.0 } else { round_to_digits(1.0 / extent, 3) };
+        let base = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let base = if base.is_empty() { "mesh".to_owned() } else { base };
+        if usage == MeshUse::BoxCollider {
+            // A flat mesh becomes a thin box.
+            let size = ((high - low) * scale).max(DVec3::splat(1e-3 * extent * scale));
+            let shape = ColliderShape::Box(BoxShape { size: size.to_array() });
+            let position = (0.5 * (low + high) * scale).to_array();
+            return Ok(self.add_collider_of(&base, Collider { shape, position, ..Collider::default() }));
+        }
+        let springs = Springs {
+            layout: Layout::Graph(2),
+            stretch: Family { modulus: Some(500.0), ..Family::default() },
+            bend: Family { modulus: Some(200.0), ..Family::default() },
+            ..Springs::default()
+        };
+        let body = Body {
+            shape: Shape::File(file),
+            placement: Placement { scale, ..Placement::default() },
+            density: Some(0.5),
+            springs,
+            rayleigh: Some(Rayleigh { mass: 0.2, stiffness: Some(0.004) }),
+            skin: 0.005,
+            ..Body::default()
+        };
+        Ok(self.add_body(&base, body))
+    }
+
+    /// Adds a body beside the others, or over the colliders when it is the first.
+    fn add_body(&mut self, base: &str, mut body: Body) -> Object {
+        body.name = unique_name(base, self.scene.bodies.iter().map(|b| b.name.as_str()));
+        if let Some((low, high)) = self.body_bounds(&body) {
+            let middle = 0.5 * (low + high);
+            let place = match (self.bodies_bounds(), colliders_bounds(&self.scene)) {
+                // Beside the others, as high as they reach.
+                (Some((_, others)), _) => DVec3::new(others.x + 0.25 - low.x, others.y - high.y, -middle.z),
+                (None, Some((under_low, under_high))) => {
+                    let under = 0.5 * (under_low + under_high);
+                    DVec3::new(under.x - middle.x, under_high.y + 0.3 - low.y, under.z - middle.z)
+                }
+                // A flat one a metre up, a hanging one with its foot above the ground.
+                (None, None) => {
+                    DVec3::new(-middle.x, f64::max(1.0, 0.2 + high.y - low.y) - high.y, -middle.z)
+                }
+            };
+            body.placement.translate = (place * 1e3).round().to_array().map(|c| c / 1e3);
+        }
+        let index = self.scene.bodies.len();
+        self.step(&format!("add '{}'", body.name), |scene| scene.bodies.push(body));
+        Object::Body(index)
+    }
+
+    /// Adds a collider under the bodies.
+    pub fn add_collider(&mut self, kind: ColliderKind) -> Object {
+        let (shape, half) = kind.shape();
+        let position = match (kind, self.bodies_bounds()) {
+            (ColliderKind::Floor, Some((low, _))) if low.y < 0.0 => DVec3::new(0.0, low.y - 0.5, 0.0),
+            (ColliderKind::Floor, _) => DVec3::ZERO,
+            (_, Some((low, high))) => {
+                let middle = 0.5 * (low + high);
+                DVec3::new(middle.x, low.y - 0.1 - half, middle.z)
+            }
+            (_, None) => DVec3::new(0.0, half, 0.0),
+        };
+        let position = (position * 1e3).round().to_array().map(|c| c / 1e3);
+        self.add_collider_of(kind.name(), Collider { shape, position, ..Collider::default() })
+    }
+
+    fn add_collider_of(&mut self, base: &str, mut collider: Collider) -> Object {
+        collider.name = unique_name(base, self.scene.colliders.iter().map(|c| c.name.as_str()));
+        let index = self.scene.colliders.len();
+        self.step(&format!("add '{}'", collider.name), |scene| scene.colliders.push(collider));
+        Object::Collider(index)
+    }
+
+    /// Adds a pin set of those vertices to a body. Vertices that the body has not at its start, as they were made by a
+    /// tear, are left out.
+    pub fn add_pin_set(&mut self, body: usize, vertices: &[u32]) -> Result<Object, String> {
+        let Some(target) = self.scene.bodies.get(body) else { return Err("there is no such body".into()) };
+        let count = match &target.shape {
+            Shape::File(file) => {
+                self.files.mesh(file, &mut BTreeSet::new()).map(|m| m.positions.len() as u64)
+            }
+            shape => Ok(vertex_count(shape)),
+        };
+        let count = count.map_err(|error| error.problem)?;
+        let chosen: BTreeSet<u32> = vertices.iter().copied().filter(|v| u64::from(*v) < count).collect();
+        if chosen.is_empty() {
+            return Err(format!("select vertices of '{}' first: a pin set needs at least one", target.name));
+        }
+        let name = unique_name("pin", target.pins.iter().map(|pin| pin.name.as_str()));
+        let key = format!("add pin set '{name}' to '{}'", target.name);
+        let index = target.pins.len();
+        let select = Select::Vertices(chosen.into_iter().collect());
+        self.step(&key, |scene| scene.bodies[body].pins.push(Pin { name, select, motion: None }));
+        Ok(Object::Pin(body, index))
+    }
+
+    /// Adds a breeze with gusts, and lets every body that felt no air feel it. Nothing when there is wind already.
+    pub fn add_wind(&mut self) -> Object {
+        self.step("add wind", |scene| {
+            if scene.wind.is_none() {
+                let gusts = Some(Gusts::default());
+                scene.wind = Some(Wind { velocity: [0.0, 0.0, -3.0], gusts, ..Wind::default() });
+                for body in &mut scene.bodies {
+                    body.air.get_or_insert_with(Air::default);
+                }
+            }
+        });
+        Object::Wind
+    }
+
+    /// Adds a solver group. The first one that is written down takes the place of the group that a scene has by itself.
+    pub fn add_group(&mut self) -> Object {
+        let index = self.scene.groups.len();
+        let base = if index == 0 { "default" } else { "group" };
+        let name = unique_name(base, self.scene.groups.iter().map(|group| group.name.as_str()));
+        self.step(&format!("add group '{name}'"), |scene| {
+            scene.groups.push(Group { name, ..Group::default() });
+        });
+        Object::Group(index)
+    }
+
+    /// Removes an object; bodies of a removed group go to the first one. Says whether there was anything to remove: the
+    /// scene itself stays.
+    pub fn remove(&mut self, object: Object) -> bool {
+        let Some(name) = self.name_of(object) else { return false };
+        if object == Object::Scene {
+            return false;
+        }
+        self.step(&format!("remove '{name}'"), |scene| match object {
+            Object::Scene => {}
+            Object::Wind => scene.wind = None,
+            Object::Group(g) => {
+                scene.groups.remove(g);
+                for body in scene.bodies.iter_mut().filter(|body| body.group.as_ref() == Some(&name)) {
+                    body.group = None;
+                }
+            }
+            Object::Body(b) => drop(scene.bodies.remove(b)),
+            Object::Pin(b, p) => drop(scene.bodies[b].pins.remove(p)),
+            Object::Pull(b, p) => drop(scene.bodies[b].pulls.remove(p)),
+            Object::Collider(c) => drop(scene.colliders.remove(c)),
+        })
+    }
+
+    /// Renames an object; refused when the name is empty or taken. Bodies follow a renamed group.
+    pub fn rename(&mut self, object: Object, name: &str) -> Result<(), String> {
+        let Some(old) = self.name_of(object) else { return Err("there is no such object".into()) };
+        let name = name.trim();
+        let scene = &self.scene;
+        let taken = |names: Vec<&String>| name != old && names.into_iter().any(|other| other == name);
+        let is_taken = match object {
+            Object::Wind | Object::Pull(..) => return Err(format!("the {old} has no name of its own")),
+            Object::Scene => false,
+            Object::Group(_) => taken(scene.groups.iter().map(|g| &g.name).collect()),
+            Object::Body(_) => taken(scene.bodies.iter().map(|b| &b.name).collect()),
+            Object::Pin(b, _) => taken(scene.bodies[b].pins.iter().map(|p| &p.name).collect()),
+            Object::Collider(_) => taken(scene.colliders.iter().map(|c| &c.name).collect()),
+        };
+        if is_taken {
+            return Err(format!("there is another '{name}'; choose a name that is not taken"));
+        }
+        if name.is_empty() && object != Object::Scene {
+            return Err("a name needs at least one letter".into());
+        }
+        self.step(&format!("rename '{old}'"), |scene| match object {
+            Object::Scene => scene.name = name.into(),
+            Object::Wind | Object::Pull(..) => {}
+            Object::Group(g) => {
+                scene.groups[g].name = name.into();
+                for body in scene.bodies.iter_mut().filter(|body| body.group.as_ref() == Some(&old)) {
+                    body.group = Some(name.into());
+                }
+            }
+            Object::Body(b) => scene.bodies[b].name = name.into(),
+            Object::Pin(b, p) => scene.bodies[b].pins[p].name = name.into(),
+            Object::Collider(c) => scene.colliders[c].name = name.into(),
+        });
+        Ok(())
+    }
+
+    /// Name of an object; none if it is not there.
+    pub fn name_of(&self, object: Object) -> Option<String> {
+        let scene = &self.scene;
+        match object {
+            Object::Scene => Some(scene.name.clone()),
+            Object::Wind => scene.wind.map(|_| "wind".to_owned()),
+            Object::Group(g) => Some(scene.groups.get(g)?.name.clone()),
+            Object::Body(b) => Some(scene.bodies.get(b)?.name.clone()),
+            Object::Pin(b, p) => Some(scene.bodies.get(b)?.pins.get(p)?.name.clone()),
+            Object::Pull(b, p) => scene.bodies.get(b)?.pulls.get(p).map(|_| format!("pull {}", p + 1)),
+            Object::Collider(c) => Some(scene.colliders.get(c)?.name.clone()),
+        }
+    }
+
+    /// Gives a body or collider an image. A style that shows none becomes `texture`.
+    pub fn set_texture(&mut self, object: Object, path: &Path) -> Result<(), String> {
+        let written = self.name_file(path)?;
+        self.change_look(object, "image", |look| {
+            look.texture = Some(written);
+            if !matches!(look.style, Style::Bump | Style::CubeMap | Style::Shader(_)) {
+                look.style = Style::Texture;
+            }
+        })
+    }
+
+    /// Gives a body or collider a shader of the user's own (ESSI-54).
+    pub fn set_shader(&mut self, object: Object, path: &Path) -> Result<(), String> {
+        let written = self.name_file(path)?;
+        self.change_look(object, "shader", |look| {
+            look.style = Style::Shader(written);
+            look.parameters.clear();
+        })
+    }
+
+    fn change_look(
+        &mut self,
+        object: Object,
+        what: &str,
+        change: impl FnOnce(&mut Look),
+    ) -> Result<(), String> {
+        let Some(name) = self.name_of(object) else { return Err("there is no such object".into()) };
+        if !matches!(object, Object::Body(_) | Object::Collider(_)) {
+            return Err(format!("'{name}' has no look; select a body or a collider"));
+        }
+        self.step(&format!("{what} of '{name}'"), |scene| {
+            let look = match object {
+                Object::Collider(c) => &mut scene.colliders[c].look,
+                Object::Body(b) => &mut scene.bodies[b].look,
+                _ => return,
+            };
+            change(look.get_or_insert_with(Look::default));
+        });
+        Ok(())
+    }
+
+    /// What dropping a file on the window does: a scene is opened (ask first when this one is dirty), a mesh is added, an
+    /// image or shader goes to the selected object, or to the only body there is.
+    pub fn drop_file(&mut self, path: &Path, usage: MeshUse, selected: Object) -> Result<Dropped, String> {
+        let Some(kind) = file_kind(path) else {
+            return Err(format!(
+                "{}: this kind of file is not known; drop a scene (.toml, .json), a mesh (.obj, .ply, .stl, .3ds), an \
+                 image (.png, .jpg), a shader (.wgsl) or a recording (.souprec)",
+                path.display()
+            ));
+        };
+        match kind {
+            FileKind::Scene => {
+                *self = Document::open(path).map_err(|error| error.to_string())?;
+                Ok(Dropped::Opened)
+            }
+            FileKind::Mesh => self.add_mesh(path, usage).map(Dropped::Added),
+            FileKind::Recording => Ok(Dropped::Replay(path.to_path_buf())),
+            FileKind::Image | FileKind::Shader => {
+                let target = match selected {
+                    Object::Body(_) | Object::Collider(_) => selected,
+                    Object::Pin(b, _) | Object::Pull(b, _) => Object::Body(b),
+                    _ if self.scene.bodies.len() == 1 => Object::Body(0),
+                    _ => {
+                        return Err(
+                            "select the body or collider that the file is for, then drop it again".into()
+                        );
+                    }
+                };
+                match kind {
+                    FileKind::Image => self.set_texture(target, path)?,
+                    _ => self.set_shader(target, path)?,
+                }
+                Ok(Dropped::Looked(target))
+            }
+        }
+    }
+
+    /// Box around all bodies as they are placed, m; bodies whose mesh cannot be read do not count.
+    fn bodies_bounds(&self) -> Option<(DVec3, DVec3)> {
+        self.scene.bodies.iter().filter_map(|body| self.body_bounds(body)).reduce(union)
+    }
+
+    /// Box around a body as it is placed, m.
+    fn body_bounds(&self, body: &Body) -> Option<(DVec3, DVec3)> {
+        let corners = |low: DVec3, high: DVec3| {
+            let pick = |k: u32, bit: u32, axis: usize| if k >> bit & 1 == 0 { low[axis] } else { high[axis] };
+            (0..8).map(|k| DVec3::new(pick(k, 0, 0), pick(k, 1, 1), pick(k, 2, 2))).collect::<Vec<_>>()
+        };
+        let points = match &body.shape {
+            Shape::Grid(Grid { size: [u, v], plane, .. }) => match plane {
+                GridPlane::Xz => corners(DVec3::ZERO, DVec3::new(*u, 0.0, *v)),
+                GridPlane::Xy => corners(DVec3::new(0.0, -v, 0.0), DVec3::new(*u, 0.0, 0.0)),
+            },
+            Shape::Rope(rope) => {
+                vec![DVec3::ZERO, DVec3::from(rope.direction).normalize_or_zero() * rope.length]
+            }
+            Shape::Mesh(mesh) => mesh.positions.iter().map(|p| DVec3::from(*p)).collect(),
+            Shape::File(file) => {
+                let mesh = self.files.mesh(file, &mut BTreeSet::new()).ok()?;
+                mesh.positions.iter().map(|p| DVec3::from(*p)).collect()
+            }
+        };
+        let Placement { translate, rotate_deg, scale } = body.placement;
+        let turn = rotation(DVec3::from(rotate_deg));
+        let placed: Vec<DVec3> =
+            points.iter().map(|p| turn * (*p * scale) + DVec3::from(translate)).collect();
+        let (low, high) = mesh::bounds(&placed);
+        (low.is_finite() && high.is_finite()).then_some((low, high))
+    }
+}
+
+/// Box around all colliders that have an end, m; turned ones are taken as the ball around them.
+fn colliders_bounds(scene: &Scene) -> Option<(DVec3, DVec3)> {
+    let bounds = scene.colliders.iter().filter_map(|collider| {
+        let half = match collider.shape {
+            ColliderShape::Plane(_) => {
+                let at = DVec3::new(0.0, collider.position[1], 0.0);
+                return Some((at, at));
+            }
+            ColliderShape::Sphere(SphereShape { radius }) => DVec3::splat(radius),
+            ColliderShape::Box(BoxShape { size }) => 0.5 * DVec3::from(size),
+            ColliderShape::Capsule(RoundShape { radius, height }) => {
+                DVec3::new(radius, 0.5 * height + radius, radius)
+            }
+            ColliderShape::Cylinder(RoundShape { radius, height }) => {
+                DVec3::new(radius, 0.5 * height, radius)
+            }
+        };
+        let half = if collider.rotate_deg == [0.0; 3] { half } else { DVec3::splat(half.length()) };
+        let centre = DVec3::from(collider.position);
+        let (low, high) = (centre - half, centre + half);
+        (low.is_finite() && high.is_finite()).then_some((low, high))
+    });
+    bounds.reduce(union)
+}
+
+fn union(a: (DVec3, DVec3), b: (DVec3, DVec3)) -> (DVec3, DVec3) {
+    (a.0.min(b.0), a.1.max(b.1))
+}
+
+/// The name itself, or with the first number from 2 on that makes it different from all others.
+fn unique_name<'n>(base: &str, taken: impl Iterator<Item = &'n str>) -> String {
+    let taken: BTreeSet<&str> = taken.collect();
+    let numbered = (2u64..).map(|number| format!("{base}-{number}"));
+    let mut names = std::iter::once(base.to_owned()).chain(numbered);
+    names.find(|name| !taken.contains(name.as_str())).unwrap_or_default()
+}
+
+/// A number with that many digits: people read scene files.
+fn round_to_digits(value: f64, digits: i32) -> f64 {
+    let power = 10f64.powi(digits - 1 - value.abs().log10().floor() as i32);
+    let rounded = (value * power).round() / power;
+    if rounded.is_finite() && rounded > 0.0 { rounded } else { value }
+}
+
+#[cfg(test)]
+#[path = "building_tests.rs"]
+mod tests;

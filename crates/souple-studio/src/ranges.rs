@@ -1,0 +1,109 @@
+//! Ends of colour maps while a scene runs: fitted to what is shown, and only ever widened within a run, so that colours
+//! do not flicker and mean the same from frame to frame.
+
+use souple_viewer::style::{Quantity, StyleSheet};
+use souple_viewer::{ItemKind, Looks, Moment};
+
+/// How often values are looked through, s.
+const PERIOD: f64 = 0.25;
+
+/// The ranges that were fitted, per body.
+#[derive(Clone, Debug, Default)]
+pub struct Ranges {
+    fitted: Vec<Option<(Quantity, [f32; 2])>>,
+    /// Bodies whose look gives the range itself.
+    given: Vec<bool>,
+    next: f64,
+    step: Option<u64>,
+}
+
+impl Ranges {
+    /// Forgets everything: another run, or another look.
+    pub fn clear(&mut self) {
+        *self = Ranges::default();
+    }
+
+    /// Widens the ranges to what a moment shows and writes them into the looks; true when that changed anything. Looks
+    /// must be fresh from the scene after a [`Ranges::clear`].
+    pub fn update(&mut self, looks: &mut Looks, styles: &StyleSheet, moment: &Moment, now: f64) -> bool {
+        if self.given.len() != looks.bodies.len() {
+            self.given = looks.bodies.iter().map(|look| look.range.is_some()).collect();
+            self.fitted = vec![None; looks.bodies.len()];
+            (self.next, self.step) = (now, None);
+        }
+        if now < self.next || self.step == Some(moment.step) {
+            return false;
+        }
+        (self.next, self.step) = (now + PERIOD, Some(moment.step));
+        let mut changed = false;
+        for item in &moment.items {
+            let ItemKind::Body(b) = item.kind else { continue };
+            let Some(look) = looks.bodies.get_mut(b).filter(|_| !self.given[b]) else { continue };
+            let Some(quantity) = styles.quantity(&look.style) else { continue };
+            let range = quantity.range_of(&mut quantity.values(item));
+            let widened = match self.fitted[b] {
+                Some((before, old)) if before == quantity => [old[0].min(range[0]), old[1].max(range[1])],
+                _ => range,
+            };
+            self.fitted[b] = Some((quantity, widened));
+            changed |= look.range != Some(widened);
+            look.range = Some(widened);
+        }
+        changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use souple::scene::{Body, Scene};
+    use souple::{ModelBuilder, Simulation};
+    use souple_viewer::Capture;
+
+    use super::*;
+
+    #[test]
+    fn ranges_only_grow_within_a_run() {
+        let scene = Scene {
+            bodies: vec![Body { fabric: Some("silk".into()), ..Body::default() }],
+            ..Scene::default()
+        };
+        let model = ModelBuilder::new(&scene).build().unwrap();
+        let mut moment = Capture::new(&scene, &model).moment(&Simulation::new(model));
+        let styles = StyleSheet::built_in();
+        let mut looks = Looks::of_scene(&scene, |_| None);
+        looks.set_style("velocity");
+        let mut ranges = Ranges::default();
+        let speeds = |moment: &mut Moment, step: u64, speed: f32| {
+            moment.step = step;
+            moment.items[0].speeds = Arc::new(vec![speed; moment.items[0].positions.len()]);
+        };
+        speeds(&mut moment, 1, 3.0);
+        assert!(ranges.update(&mut looks, &styles, &moment, 0.0));
+        let wide = looks.bodies[0].range.unwrap();
+        assert!(wide[1] >= 3.0);
+        speeds(&mut moment, 2, 0.5);
+        assert!(!ranges.update(&mut looks, &styles, &moment, 0.1), "not so often");
+        assert!(!ranges.update(&mut looks, &styles, &moment, 1.0), "nothing wider");
+        assert_eq!(looks.bodies[0].range, Some(wide));
+        speeds(&mut moment, 3, 7.0);
+        assert!(ranges.update(&mut looks, &styles, &moment, 2.0));
+        assert!(looks.bodies[0].range.unwrap()[1] >= 7.0);
+    }
+
+    #[test]
+    fn a_range_that_the_look_gives_stays() {
+        let scene = Scene {
+            bodies: vec![Body { fabric: Some("silk".into()), ..Body::default() }],
+            ..Scene::default()
+        };
+        let model = ModelBuilder::new(&scene).build().unwrap();
+        let moment = Capture::new(&scene, &model).moment(&Simulation::new(model));
+        let mut looks = Looks::of_scene(&scene, |_| None);
+        looks.set_style("strain");
+        looks.bodies[0].range = Some([-0.5, 0.5]);
+        assert!(!Ranges::default().update(&mut looks, &StyleSheet::built_in(), &moment, 0.0));
+        assert_eq!(looks.bodies[0].range, Some([-0.5, 0.5]));
+    }
+}

@@ -1,0 +1,284 @@
+//! The files that an edited scene names, and compiling it on any thread.
+//!
+//! Paths in a scene are relative to its file and stay inside its folder ([`SceneFolder`]). A scene that was never saved
+//! has no folder, and a person may add a mesh or an image from anywhere: such a file is kept by its absolute path, and
+//! only because the person chose it. Saving copies it next to the scene (see [`crate::document::Document::save_as`]).
+//! An absolute path that merely stands in a scene file is refused.
+//!
+//! Meshes are parsed once and kept until their file changes, so that dragging a slider does not read them again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use souple::scene::{Body, InlineMesh, MeshFile, Scene, Shape, Style};
+use souple::{Model, ModelBuilder, SceneError};
+use souple_files::{
+    BYTES_PER_VERTEX, FileChange, FileWatch, MEMORY_LIMIT, SceneFolder, disk, size, vertex_count,
+};
+use souple_formats::import::Limits;
+use souple_formats::scene::resolve_meshes;
+
+/// A scene, compiled.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The scene with its meshes inside.
+    pub scene: Scene,
+    /// The model.
+    pub model: Model,
+    /// [`crate::document::Document::revision`] of what was compiled.
+    pub revision: u64,
+}
+
+/// All that is needed to compile a scene on another thread; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct BuildJob {
+    pub(crate) scene: Arc<Scene>,
+    pub(crate) files: SceneFiles,
+    pub(crate) revision: u64,
+}
+
+impl BuildJob {
+    /// A job for a scene that names no files.
+    pub fn of_scene(scene: Scene) -> BuildJob {
+        BuildJob { scene: Arc::new(scene), files: SceneFiles::default(), revision: 0 }
+    }
+
+    /// [`crate::document::Document::revision`] of what it compiles.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Reads mesh files that are not known yet, checks every number and compiles. The message names the field.
+    pub fn run(&self) -> Result<Compiled, String> {
+        let explain = |error: SceneError| match error.help.is_empty() {
+            true => error.to_string(),
+            false => format!("{error}; {}", error.help),
+        };
+        let scene = self.files.resolve(&self.scene).map_err(explain)?;
+        let model = check_size(&scene).and_then(|()| ModelBuilder::new(&scene).build()).map_err(explain)?;
+        Ok(Compiled { scene, model, revision: self.revision })
+    }
+}
+
+/// Refuses a scene that would fill the memory before it is built.
+fn check_size(scene: &Scene) -> Result<(), SceneError> {
+    let mut bytes: u128 = 0;
+    for (b, body) in scene.bodies.iter().enumerate() {
+        bytes += u128::from(vertex_count(&body.shape)) * BYTES_PER_VERTEX;
+        if bytes > MEMORY_LIMIT {
+            let (needed, limit) = (size(bytes), size(MEMORY_LIMIT));
+            return Err(SceneError::new(
+                format!("body[{b}].shape"),
+                format!("the scene up to here would need about {needed} of memory; the limit is {limit}"),
+                "use fewer vertices",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Reads the files of one scene; clones share what was read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SceneFiles {
+    /// Where the scene file lies; none before it was saved.
+    folder: Option<SceneFolder>,
+    /// Files outside that the person chose.
+    chosen: Arc<BTreeSet<PathBuf>>,
+    meshes: Arc<Mutex<MeshCache>>,
+}
+
+#[derive(Debug, Default)]
+struct MeshCache(BTreeMap<(PathBuf, bool), (FileWatch, InlineMesh)>);
+
+impl SceneFiles {
+    /// The files of a scene file.
+    pub(crate) fn of_scene(path: &Path) -> SceneFiles {
+        SceneFiles { folder: Some(SceneFolder::of_scene(path, false)), ..SceneFiles::default() }
+    }
+
+    /// The same, for a scene that now lies elsewhere.
+    pub(crate) fn moved_to(&self, path: &Path) -> SceneFiles {
+        SceneFiles { folder: Some(SceneFolder::of_scene(path, false)), ..self.clone() }
+    }
+
+    /// Allows a file outside.
+    pub(crate) fn choose(&mut self, path: &Path) {
+        Arc::make_mut(&mut self.chosen).insert(path.to_path_buf());
+    }
+
+    /// Where a file lies by the path that is written in the scene.
+    pub(crate) fn path(&self, written: &str, what: &str) -> Result<PathBuf, String> {
+        if self.chosen.contains(Path::new(written)) {
+            return Ok(PathBuf::from(written));
+        }
+        match &self.folder {
+            // The studio has no flag that would allow more.
+            Some(folder) => folder.path(written, what).map_err(|problem| {
+                problem
+                    .replace(", or pass --allow-outside if you trust the scene", ", or choose it again here")
+            }),
+            None => Err("the scene has no folder yet: save it first".to_owned()),
+        }
+    }
+
+    /// The bytes of a file by the path that is written in the scene.
+    pub(crate) fn read(&self, written: &str, limit: usize, what: &str) -> Result<Vec<u8>, String> {
+        let path = self.path(written, what)?;
+        disk::read(&path, limit, what).map_err(|error| error.message())
+    }
+
+    /// The scene with its meshes inside.
+    fn resolve(&self, scene: &Scene) -> Result<Scene, SceneError> {
+        let mut used = BTreeSet::new();
+        let mut resolved = scene.clone();
+        for (b, body) in resolved.bodies.iter_mut().enumerate() {
+            if let Shape::File(file) = &body.shape {
+                let mesh = self
+                    .mesh(file, &mut used)
+                    .map_err(|error| SceneError { field: format!("body[{b}].shape.file.path"), ..error })?;
+                body.shape = Shape::Mesh(mesh);
+            }
+        }
+        self.cache().0.retain(|key, _| used.contains(key));
+        Ok(resolved)
+    }
+
+    /// The mesh of a file: kept from before, or read.
+    pub(crate) fn mesh(
+        &self,
+        file: &MeshFile,
+        used: &mut BTreeSet<(PathBuf, bool)>,
+    ) -> Result<InlineMesh, SceneError> {
+        let key = self.path(&file.path, "mesh").ok().map(|path| (path, file.weld));
+        if let Some(key) = &key {
+            used.insert(key.clone());
+            if let Some((watch, mesh)) = self.cache().0.get_mut(key)
+                && watch.poll() == FileChange::Same
+            {
+                return Ok(mesh.clone());
+            }
+        }
+        // Begun before the file is read: a change in between is seen next time.
+        let watch = key.as_ref().map(|(path, _)| FileWatch::new(path));
+        let body = Body { shape: Shape::File(file.clone()), ..Body::default() };
+        let mut alone = Scene { bodies: vec![body], ..Scene::default() };
+        let limit = Limits::default().max_bytes;
+        resolve_meshes(&mut alone, &mut |written| self.read(written, limit, "mesh"))?;
+        match alone.bodies.pop().map(|body| body.shape) {
+            Some(Shape::Mesh(mesh)) => {
+                if let (Some(key), Some(watch)) = (key, watch) {
+                    self.cache().0.insert(key, (watch, mesh.clone()));
+                }
+                Ok(mesh)
+            }
+            _ => Err(SceneError::new("", format!("'{}' was not read", file.path), "choose another file")),
+        }
+    }
+
+    fn cache(&self) -> std::sync::MutexGuard<'_, MeshCache> {
+        // A panic elsewhere leaves whole meshes behind or none.
+        self.meshes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Calls back with every path of a file in a scene and what it is for.
+pub(crate) fn for_each_path(scene: &mut Scene, change: &mut dyn FnMut(&mut String, &str)) {
+    for body in &mut scene.bodies {
+        if let Shape::File(file) = &mut body.shape {
+            change(&mut file.path, "mesh");
+        }
+    }
+    let bodies = scene.bodies.iter_mut().filter_map(|body| body.look.as_mut());
+    for look in bodies.chain(scene.colliders.iter_mut().filter_map(|collider| collider.look.as_mut())) {
+        if let Some(path) = &mut look.texture {
+            change(path, "texture");
+        }
+        if let Style::Shader(path) = &mut look.style {
+            change(path, "shader");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::Duration;
+
+    use souple::scene::{Grid, Springs};
+
+    use super::*;
+
+    const TETRAHEDRON: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+
+    fn soft(path: &str) -> Scene {
+        let shape = Shape::File(MeshFile { path: path.into(), weld: true });
+        let springs = Springs { layout: souple::scene::Layout::Graph(1), ..Springs::default() };
+        let body = Body { shape, springs, fabric: Some("rubber".into()), ..Body::default() };
+        Scene { bodies: vec![body], ..Scene::default() }
+    }
+
+    fn job(scene: Scene, files: &SceneFiles) -> BuildJob {
+        BuildJob { scene: Arc::new(scene), files: files.clone(), revision: 7 }
+    }
+
+    #[test]
+    fn meshes_are_read_once_and_again_when_they_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let mesh = folder.path().join("a.obj");
+        fs::write(&mesh, TETRAHEDRON).unwrap();
+        let files = SceneFiles::of_scene(&folder.path().join("scene.toml"));
+        let compiled = job(soft("a.obj"), &files).run().unwrap();
+        assert_eq!((compiled.model.particle_count(), compiled.revision), (4, 7));
+
+        // The same length and time: what was kept is used, so it was not read again.
+        let modified = fs::metadata(&mesh).unwrap().modified().unwrap();
+        fs::write(&mesh, TETRAHEDRON.replace("v 1 0 0", "v 2 0 0")).unwrap();
+        let file = fs::File::options().write(true).open(&mesh).unwrap();
+        file.set_modified(modified).unwrap();
+        let x = |compiled: &Compiled| compiled.model.bodies[0].topology.rest_positions[1].x;
+        assert_eq!(x(&job(soft("a.obj"), &files).run().unwrap()), 1.0);
+        file.set_modified(modified + Duration::from_secs(2)).unwrap();
+        assert_eq!(x(&job(soft("a.obj"), &files).run().unwrap()), 2.0);
+
+        // A scene without the mesh lets it go.
+        job(Scene::default(), &files).run().unwrap();
+        assert!(files.cache().0.is_empty());
+    }
+
+    #[test]
+    fn messages_name_the_field() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = SceneFiles::of_scene(&folder.path().join("scene.toml"));
+        let mut scene = soft("none.obj");
+        scene.bodies.insert(0, Body { fabric: Some("cotton".into()), ..Body::default() });
+        scene.bodies[1].name = "soft".into();
+        let message = job(scene, &files).run().unwrap_err();
+        assert!(message.starts_with("body[1].shape.file.path: cannot read 'none.obj'"), "{message}");
+
+        let thin = Body { density: Some(-1.0), ..Body::default() };
+        let message = BuildJob::of_scene(Scene { bodies: vec![thin], ..Scene::default() }).run().unwrap_err();
+        assert!(message.starts_with("body[0].density: "), "{message}");
+
+        let huge = Shape::Grid(Grid { vertices: [60_000, 60_000], ..Grid::default() });
+        let huge = Body { shape: huge, fabric: Some("cotton".into()), ..Body::default() };
+        let message = BuildJob::of_scene(Scene { bodies: vec![huge], ..Scene::default() }).run().unwrap_err();
+        assert!(message.contains("body[0].shape: the scene up to here would need about"), "{message}");
+    }
+
+    #[test]
+    fn absolute_paths_count_only_when_they_were_chosen() {
+        let folder = tempfile::tempdir().unwrap();
+        let mesh = folder.path().join("a.obj");
+        fs::write(&mesh, TETRAHEDRON).unwrap();
+        let written = mesh.to_str().unwrap();
+        fs::create_dir(folder.path().join("scene")).unwrap();
+        let mut files = SceneFiles::of_scene(&folder.path().join("scene/scene.toml"));
+        let refused = job(soft(written), &files).run().unwrap_err();
+        assert!(refused.contains("choose it again here"), "{refused}");
+        let unsaved = job(soft("a.obj"), &SceneFiles::default()).run().unwrap_err();
+        assert!(unsaved.contains("save it first"), "{unsaved}");
+        files.choose(&mesh);
+        assert_eq!(job(soft(written), &files).run().unwrap().model.particle_count(), 4);
+    }
+}

@@ -1,0 +1,215 @@
+//! From a running simulation to what is seen of it at one instant.
+//!
+//! A [`Moment`] is plain shared data: cheap to clone, to keep for a replay (ESSI-16), to send from the thread that
+//! simulates to the one that draws. It holds positions, speeds and contacts, so that every analysis look can be chosen
+//! afterwards. It does not hold looks.
+
+use std::sync::Arc;
+
+use glam::{DVec3, Mat4, Quat, Vec3};
+use souple::contact::primitives::Primitive;
+use souple::mesh::Topology;
+use souple::scene::Scene;
+use souple::{Model, Simulation};
+
+use crate::geometry;
+
+/// Least radius at which a rope is drawn, as a share of its rest length.
+const LEAST_ROPE_RADIUS: f32 = 0.004;
+
+/// What kind of thing an item shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemKind {
+    /// A soft body; the number is its index in the model.
+    Body(usize),
+    /// A collider; the number is its index in the model.
+    Collider(usize),
+}
+
+/// What does not change from frame to frame while nothing tears.
+#[derive(Debug, Default)]
+pub struct ItemMesh {
+    /// Triangles of a surface.
+    pub triangles: Vec<[u32; 3]>,
+    /// Edges of the triangles, or the segments of a rope: the wireframe.
+    pub edges: Vec<[u32; 2]>,
+    /// Triangles on both sides of each edge, as indices; `u32::MAX` where there is none. Empty for a rope.
+    pub edge_triangles: Vec<[u32; 2]>,
+    /// Segments of a rope.
+    pub segments: Vec<[u32; 2]>,
+    /// Texture coordinates, one per vertex.
+    pub uvs: Vec<[f32; 2]>,
+    /// Radius that a rope is drawn with, m.
+    pub rope_radius: f32,
+    /// Topology of a soft body, for measures.
+    pub topology: Option<Arc<Topology>>,
+}
+
+/// One thing to be drawn.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Name of the body or collider.
+    pub name: Arc<str>,
+    /// What it is.
+    pub kind: ItemKind,
+    /// What joins its vertices.
+    pub mesh: Arc<ItemMesh>,
+    /// Positions, m, before `transform`.
+    pub positions: Arc<Vec<Vec3>>,
+    /// Speed of each vertex, m/s; empty for colliders.
+    pub speeds: Arc<Vec<f32>>,
+    /// Vertices that touch a collider.
+    pub contacts: Arc<Vec<u32>>,
+    /// Where the item is put.
+    pub transform: Mat4,
+}
+
+/// Everything that is seen at one instant.
+#[derive(Clone, Debug, Default)]
+pub struct Moment {
+    /// Number of the step.
+    pub step: u64,
+    /// Simulated time, s.
+    pub time: f64,
+    /// Bodies, then colliders, in the order of the model.
+    pub items: Vec<Item>,
+    /// Height of the floor, m, when a horizontal plane is part of the scene; such planes are not items.
+    pub floor: Option<f32>,
+}
+
+impl Moment {
+    /// All points that are seen, m, but for endless planes; of the bodies alone when `bodies_only`.
+    pub fn points(&self, bodies_only: bool) -> impl Iterator<Item = Vec3> + Clone {
+        let seen = self.items.iter().filter(move |item| match item.kind {
+            ItemKind::Body(_) => true,
+            ItemKind::Collider(_) => !bodies_only && item.mesh.triangles.len() > 2,
+        });
+        seen.flat_map(|item| item.positions.iter().map(|p| item.transform.transform_point3(*p)))
+    }
+
+    /// Lowest and highest corner of those points, m; points that are not finite are left out.
+    pub fn bounds(&self, bodies_only: bool) -> Option<(Vec3, Vec3)> {
+        self.points(bodies_only).filter(|p| p.is_finite()).fold(None, |bounds, p| {
+            let (low, high) = bounds.unwrap_or((p, p));
+            Some((low.min(p), high.max(p)))
+        })
+    }
+}
+
+/// Makes moments of one simulation; keeps meshes from one to the next.
+#[derive(Debug)]
+pub struct Capture {
+    meshes: Vec<Arc<ItemMesh>>,
+    names: Vec<Arc<str>>,
+    uvs: Vec<Vec<[f32; 2]>>,
+    colliders: Vec<ColliderShape>,
+}
+
+#[derive(Debug)]
+struct ColliderShape {
+    name: Arc<str>,
+    positions: Arc<Vec<Vec3>>,
+    mesh: Arc<ItemMesh>,
+    /// Outward normal of a plane in its own frame.
+    plane: Option<DVec3>,
+}
+
+impl Capture {
+    /// Gets ready for the moments of a model compiled from that scene.
+    pub fn new(scene: &Scene, model: &Model) -> Capture {
+        let uvs: Vec<Vec<[f32; 2]>> = model
+            .bodies
+            .iter()
+            .map(|body| match body.uvs.is_empty() {
+                true => geometry::planar_uvs(&body.topology.rest_positions),
+                false => body.uvs.iter().map(|uv| uv.map(|c| c as f32)).collect(),
+            })
+            .collect();
+        let radius = |b: usize| {
+            let thickness = scene.bodies.get(b).and_then(|body| body.thickness).unwrap_or(0.0) as f32;
+            let length: f64 = model.bodies[b].topology.edges.iter().map(|e| e.rest_length).sum();
+            (0.5 * thickness).max(LEAST_ROPE_RADIUS * length as f32)
+        };
+        let meshes = model.bodies.iter().enumerate();
+        let meshes =
+            meshes.map(|(b, body)| Arc::new(body_mesh(&body.topology, &uvs[b], radius(b)))).collect();
+        let reach = model
+            .bodies
+            .iter()
+            .flat_map(|body| &body.topology.rest_positions)
+            .fold(1.0f64, |reach, x| reach.max(x.abs().max_element()));
+        let colliders = model.colliders.iter().map(|collider| {
+            let (positions, mesh) = geometry::primitive_mesh(&collider.shape, 4.0 * reach as f32);
+            let plane = match collider.shape {
+                Primitive::Plane { normal } => Some(normal),
+                _ => None,
+            };
+            let name = Arc::from(collider.name.as_str());
+            ColliderShape { name, positions: Arc::new(positions), mesh: Arc::new(mesh), plane }
+        });
+        Capture {
+            meshes,
+            names: model.bodies.iter().map(|body| Arc::from(body.name.as_str())).collect(),
+            colliders: colliders.collect(),
+            uvs,
+        }
+    }
+
+    /// What is seen now.
+    pub fn moment(&mut self, simulation: &Simulation) -> Moment {
+        let (state, contacts) = (simulation.state(), simulation.contacts());
+        let mut moment = Moment { step: state.step, time: state.time, ..Moment::default() };
+        for (b, body) in state.bodies.iter().enumerate() {
+            let known = self.meshes[b].topology.as_ref();
+            if !known.is_some_and(|known| Arc::ptr_eq(known, &body.topology)) {
+                let radius = self.meshes[b].rope_radius;
+                self.meshes[b] = Arc::new(body_mesh(&body.topology, &self.uvs[b], radius));
+            }
+            let touching = contacts.points.get(b).into_iter().flatten();
+            moment.items.push(Item {
+                name: Arc::clone(&self.names[b]),
+                kind: ItemKind::Body(b),
+                mesh: Arc::clone(&self.meshes[b]),
+                positions: Arc::new(body.x.iter().map(|x| x.as_vec3()).collect()),
+                speeds: Arc::new(body.v.iter().map(|v| v.length() as f32).collect()),
+                contacts: Arc::new(touching.map(|c| c.vertex).collect()),
+                transform: Mat4::IDENTITY,
+            });
+        }
+        for (c, collider) in self.colliders.iter().enumerate() {
+            let pose = simulation.collider_pose(c);
+            if let Some(normal) = collider.plane
+                && pose.rotate(normal).y > 0.999_999
+            {
+                let height = pose.translation.y as f32;
+                moment.floor = Some(moment.floor.map_or(height, |floor| floor.max(height)));
+                continue;
+            }
+            let rotation = Quat::from_array(pose.rotation.to_array().map(|part| part as f32));
+            moment.items.push(Item {
+                name: Arc::clone(&collider.name),
+                kind: ItemKind::Collider(c),
+                mesh: Arc::clone(&collider.mesh),
+                positions: Arc::clone(&collider.positions),
+                speeds: Arc::default(),
+                contacts: Arc::default(),
+                transform: Mat4::from_rotation_translation(rotation, pose.translation.as_vec3()),
+            });
+        }
+        moment
+    }
+}
+
+fn body_mesh(topology: &Arc<Topology>, uvs: &[[f32; 2]], rope_radius: f32) -> ItemMesh {
+    let edges: Vec<[u32; 2]> = topology.edges.iter().map(|e| [e.i, e.j]).collect();
+    ItemMesh {
+        edge_triangles: geometry::edge_triangles(&edges, &topology.triangles),
+        triangles: topology.triangles.clone(),
+        edges,
+        segments: topology.segments.clone(),
+        // A vertex made by a tear has the coordinates of the one it comes from.
+        uvs: topology.parents.iter().map(|&p| uvs.get(p as usize).copied().unwrap_or_default()).collect(),
+        rope_radius,
+        topology: Some(Arc::clone(topology)),
+    }
+}

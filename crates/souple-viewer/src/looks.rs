@@ -1,0 +1,209 @@
+//! How each item is shaded, and what is drawn besides: lines, points, the view.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use glam::Vec3;
+use souple::scene::{Look, Scene, Style, View};
+use souple_formats::picture::Picture;
+
+use crate::capture::{Item, ItemKind, Moment};
+use crate::style::{Quantity, StyleSheet};
+
+/// Colours of bodies that have none of their own, sRGB: told apart by people who see few colours, too.
+const BODY_COLOURS: [[f32; 3]; 6] = [
+    [0.80, 0.27, 0.22],
+    [0.20, 0.48, 0.72],
+    [0.90, 0.65, 0.20],
+    [0.25, 0.58, 0.42],
+    [0.58, 0.40, 0.68],
+    [0.72, 0.56, 0.44],
+];
+/// Colour of colliders that have none of their own, sRGB.
+const COLLIDER_COLOUR: [f32; 3] = [0.62, 0.64, 0.67];
+/// How much darker the other side of a cloth is without a colour of its own.
+const BACK_SHADE: f32 = 0.62;
+
+/// How one item is shaded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ItemLook {
+    /// Name of a built-in style, or the path of a shader as written in the scene: a name of a [`StyleSheet`].
+    pub style: Arc<str>,
+    /// Colour, linear.
+    pub colour: Vec3,
+    /// Colour of the other side, linear.
+    pub back_colour: Vec3,
+    /// Image, when the look has one.
+    pub texture: Option<Arc<Picture>>,
+    /// Numbers of the style that differ from its own.
+    pub parameters: BTreeMap<String, f64>,
+    /// Ends of the colour map; fitted without it.
+    pub range: Option<[f32; 2]>,
+    /// Whether it is drawn at all.
+    pub visible: bool,
+}
+
+/// How everything is seen.
+#[derive(Clone, Debug)]
+pub struct Looks {
+    /// Looks of the bodies of the model.
+    pub bodies: Vec<ItemLook>,
+    /// Looks of the colliders of the model.
+    pub colliders: Vec<ItemLook>,
+    /// Camera, background, ground, light.
+    pub view: View,
+}
+
+impl Looks {
+    /// The looks that a scene asks for. `texture` gives the image of a path; what it cannot give is drawn without.
+    pub fn of_scene(scene: &Scene, mut texture: impl FnMut(&str) -> Option<Arc<Picture>>) -> Looks {
+        let mut looks = Looks { bodies: Vec::new(), colliders: Vec::new(), view: scene.view };
+        for (b, body) in scene.bodies.iter().enumerate() {
+            looks.bodies.push(item_look(
+                body.look.as_ref(),
+                BODY_COLOURS[b % BODY_COLOURS.len()],
+                &mut texture,
+            ));
+        }
+        for collider in &scene.colliders {
+            looks.colliders.push(item_look(collider.look.as_ref(), COLLIDER_COLOUR, &mut texture));
+        }
+        looks
+    }
+
+    /// Gives every body one style, keeping colours and textures (ESSI-15, ESSI-16).
+    pub fn set_style(&mut self, style: &str) {
+        for look in &mut self.bodies {
+            look.style = style.into();
+            look.parameters.clear();
+            look.range = None;
+        }
+    }
+
+    /// The look of an item.
+    pub fn of(&self, item: &Item) -> Option<&ItemLook> {
+        match item.kind {
+            ItemKind::Body(b) => self.bodies.get(b),
+            ItemKind::Collider(c) => self.colliders.get(c),
+        }
+    }
+
+    /// Sets the ends of colour maps that have none from all values of the moments, so that colours mean the same in each.
+    /// Signed quantities get a range with zero in the middle. One percent of the values at each end may fall outside.
+    pub fn fit_ranges(&mut self, styles: &StyleSheet, moments: &[Moment]) {
+        for b in 0..self.bodies.len() {
+            let look = &self.bodies[b];
+            let Some(quantity) = styles.quantity(&look.style) else { continue };
+            if look.range.is_some() {
+                continue;
+            }
+            let mut values = Vec::new();
+            let items = moments.iter().flat_map(|m| &m.items).filter(|item| item.kind == ItemKind::Body(b));
+            for item in items {
+                values.extend(quantity.values(item));
+            }
+            self.bodies[b].range = Some(quantity.range_of(&mut values));
+        }
+    }
+
+    /// The quantity shown by colours, with its range, for the legend: that of the first body that shows one.
+    pub fn legend(&self, styles: &StyleSheet) -> Option<(Quantity, [f32; 2])> {
+        let mut looks = self.bodies.iter().filter(|look| look.visible);
+        looks.find_map(|look| Some((styles.quantity(&look.style)?, look.range?)))
+    }
+}
+
+/// Name that a [`StyleSheet`] knows a style by.
+pub fn style_name(style: &Style) -> Arc<str> {
+    match style {
+        Style::Shader(path) => Arc::from(path.as_str()),
+        Style::Standard => "standard".into(),
+        Style::Phong => "phong".into(),
+        Style::Velvet => "velvet".into(),
+        Style::Satin => "satin".into(),
+        Style::Chrome => "chrome".into(),
+        Style::CubeMap => "cube_map".into(),
+        Style::Bump => "bump".into(),
+        Style::Toon => "toon".into(),
+        Style::Silhouette => "silhouette".into(),
+        Style::Glass => "glass".into(),
+        Style::Wireframe => "wireframe".into(),
+        Style::Normal => "normal".into(),
+        Style::Texture => "texture".into(),
+        Style::Checker => "checker".into(),
+        Style::Strain => "strain".into(),
+        Style::Velocity => "velocity".into(),
+        Style::Curvature => "curvature".into(),
+        Style::Contact => "contact".into(),
+    }
+}
+
+/// An sRGB colour from 0 to 1 as linear light.
+pub fn linear(srgb: [f32; 3]) -> Vec3 {
+    let part = |c: f32| if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
+    Vec3::from(srgb.map(part))
+}
+
+/// Linear light as an sRGB colour from 0 to 1.
+pub fn srgb(linear: Vec3) -> [f32; 3] {
+    let part = |c: f32| if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
+    linear.clamp(Vec3::ZERO, Vec3::ONE).to_array().map(part)
+}
+
+fn item_look(
+    look: Option<&Look>,
+    fallback: [f32; 3],
+    texture: &mut impl FnMut(&str) -> Option<Arc<Picture>>,
+) -> ItemLook {
+    let plain = Look::default();
+    let look = look.unwrap_or(&plain);
+    let single = |c: [f64; 3]| c.map(|part| part as f32);
+    let front = look.colour.map_or(fallback, single);
+    let back = look.back_colour.map_or(front.map(|part| part * BACK_SHADE), single);
+    ItemLook {
+        style: style_name(&look.style),
+        colour: linear(front),
+        back_colour: linear(back),
+        texture: look.texture.as_deref().and_then(texture),
+        parameters: look.parameters.clone(),
+        range: look.range.map(|range| range.map(|end| end as f32)),
+        visible: true,
+    }
+}
+
+/// A line drawn on top of the scene or in it: hands, gizmos, outlines.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Line {
+    /// One end, m.
+    pub from: Vec3,
+    /// The other end, m.
+    pub to: Vec3,
+    /// Colour, linear, with opacity.
+    pub colour: [f32; 4],
+    /// Width, pixels.
+    pub width: f32,
+    /// Whether it is seen through what is in front of it.
+    pub on_top: bool,
+}
+
+/// A round point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Marker {
+    /// Where, m.
+    pub at: Vec3,
+    /// Colour, linear, with opacity.
+    pub colour: [f32; 4],
+    /// Diameter, pixels.
+    pub size: f32,
+    /// Whether it is seen through what is in front of it.
+    pub on_top: bool,
+}
+
+/// What is drawn besides the items.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Marks {
+    /// Lines.
+    pub lines: Vec<Line>,
+    /// Points.
+    pub points: Vec<Marker>,
+}

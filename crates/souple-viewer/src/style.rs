@@ -1,0 +1,537 @@
+//! Styles: one WGSL file each, with a header that declares what it needs (ESSI-53, ESSI-54).
+//!
+//! A style defines `fn shade(s: Surface) -> vec4<f32>` and may define `fn displace(v: Vertex) -> Vertex`, which moves
+//! vertices before they are drawn (ESSI-68, ESSI-69). What both can use is in `shaders/common.wgsl`. Lines that begin
+//! with `//!` are the header: the first is what people read, the others that begin with `@` are:
+//!
+//! - `@parameter NAME = DEFAULT from MIN to MAX: text` — a number that looks and sliders can set, at most eight; the
+//!   style calls it as `NAME()`.
+//! - `@quantity strain|velocity|curvature|contact` — `s.value` is that quantity, from 0 to 1 over the look's range.
+//! - `@transparent` — drawn after the rest, from far to near, back sides first (ESSI-57).
+//! - `@edges` — edges of the mesh are drawn instead of its triangles.
+//! - `@outline` — silhouette lines are added.
+//! - `@flat` — the colour is shown as it is, without tone mapping.
+//!
+//! A file that does not compile never takes the place of one that does; its error names the line.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use souple::measure;
+use thiserror::Error;
+
+use crate::capture::Item;
+use crate::looks::ItemLook;
+
+/// Most parameters that a style can have.
+pub const MAX_PARAMETERS: usize = 8;
+/// Largest style file that is read, bytes.
+pub const MAX_STYLE_BYTES: usize = 1 << 20;
+
+const COMMON: &str = include_str!("shaders/common.wgsl");
+const SURFACE: &str = include_str!("shaders/surface.wgsl");
+
+/// The styles that come with the program, in the order of the number keys and menus.
+const BUILT_IN: [(&str, &str); 18] = [
+    ("standard", include_str!("styles/standard.wgsl")),
+    ("phong", include_str!("styles/phong.wgsl")),
+    ("velvet", include_str!("styles/velvet.wgsl")),
+    ("satin", include_str!("styles/satin.wgsl")),
+    ("chrome", include_str!("styles/chrome.wgsl")),
+    ("cube_map", include_str!("styles/cube_map.wgsl")),
+    ("bump", include_str!("styles/bump.wgsl")),
+    ("toon", include_str!("styles/toon.wgsl")),
+    ("silhouette", include_str!("styles/silhouette.wgsl")),
+    ("glass", include_str!("styles/glass.wgsl")),
+    ("wireframe", include_str!("styles/wireframe.wgsl")),
+    ("normal", include_str!("styles/normal.wgsl")),
+    ("texture", include_str!("styles/texture.wgsl")),
+    ("checker", include_str!("styles/checker.wgsl")),
+    ("strain", include_str!("styles/strain.wgsl")),
+    ("velocity", include_str!("styles/velocity.wgsl")),
+    ("curvature", include_str!("styles/curvature.wgsl")),
+    ("contact", include_str!("styles/contact.wgsl")),
+];
+
+/// A quantity that colours can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Relative change of length of the edges around a vertex.
+    Strain,
+    /// Speed, m/s.
+    Velocity,
+    /// Mean curvature, 1/m.
+    Curvature,
+    /// 1 where a vertex touches a collider, 0 elsewhere.
+    Contact,
+}
+
+impl Quantity {
+    /// All of them.
+    pub const ALL: [Quantity; 4] =
+        [Quantity::Strain, Quantity::Velocity, Quantity::Curvature, Quantity::Contact];
+
+    /// Name in styles, titles of legends.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantity::Strain => "strain",
+            Quantity::Velocity => "velocity",
+            Quantity::Curvature => "curvature",
+            Quantity::Contact => "contact",
+        }
+    }
+
+    /// Unit of what a legend shows, and what values are multiplied by to be in it.
+    pub fn unit(self) -> (&'static str, f32) {
+        match self {
+            Quantity::Strain => ("%", 100.0),
+            Quantity::Velocity => ("m/s", 1.0),
+            Quantity::Curvature => ("1/m", 1.0),
+            Quantity::Contact => ("1 touches", 1.0),
+        }
+    }
+
+    /// Whether values below zero mean the opposite: the colour map has zero in its middle.
+    pub fn is_signed(self) -> bool {
+        self == Quantity::Strain
+    }
+
+    /// The values at the vertices of an item; zeros where it has none.
+    pub fn values(self, item: &Item) -> Vec<f32> {
+        let count = item.positions.len();
+        let mut values = Vec::new();
+        match (self, &item.mesh.topology) {
+            (Quantity::Velocity, _) => return filled(item.speeds.to_vec(), count),
+            (Quantity::Contact, _) => {
+                let mut touching = vec![0.0; count];
+                for &vertex in item.contacts.iter() {
+                    if let Some(value) = touching.get_mut(vertex as usize) {
+                        *value = 1.0;
+                    }
+                }
+                return touching;
+            }
+            (Quantity::Strain, Some(topology)) => {
+                let x: Vec<_> = item.positions.iter().map(|p| p.as_dvec3()).collect();
+                measure::vertex_strain(topology, &x, &mut values);
+            }
+            (Quantity::Curvature, Some(topology)) => {
+                let x: Vec<_> = item.positions.iter().map(|p| p.as_dvec3()).collect();
+                measure::vertex_curvature(topology, &x, &mut values);
+            }
+            (_, None) => {}
+        }
+        filled(values.iter().map(|v| *v as f32).collect(), count)
+    }
+
+    /// The range of a colour map that suits the values; sorts them. One in a hundred may fall outside at each end.
+    pub fn range_of(self, values: &mut Vec<f32>) -> [f32; 2] {
+        // The smallest range that is worth colours: below it rounding would be shown as if it meant something.
+        let least = match self {
+            Quantity::Strain => 1e-3,
+            Quantity::Velocity => 1e-2,
+            Quantity::Curvature => 1e-2,
+            Quantity::Contact => return [0.0, 1.0],
+        };
+        if self.is_signed() {
+            values.iter_mut().for_each(|v| *v = v.abs());
+        }
+        values.retain(|v| v.is_finite());
+        values.sort_unstable_by(f32::total_cmp);
+        let last = values.len().saturating_sub(1);
+        let high = values.get((last as f32 * 0.99) as usize).copied().unwrap_or(0.0).max(least);
+        let high = round_up(high);
+        if self.is_signed() { [-high, high] } else { [0.0, high] }
+    }
+}
+
+/// The next number of the series 1, 1.5, 2, 3, 5, 7.5 times a power of ten: legends show round numbers.
+fn round_up(value: f32) -> f32 {
+    let power = 10f64.powf(f64::from(value).log10().floor());
+    let steps = [1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0].map(|step| (step * power) as f32);
+    steps.into_iter().find(|step| *step >= value * 0.999).unwrap_or(value)
+}
+
+fn filled(mut values: Vec<f32>, count: usize) -> Vec<f32> {
+    values.resize(count, 0.0);
+    values
+}
+
+/// A number of a style.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Name, as in scenes and in the WGSL.
+    pub name: String,
+    /// Value unless a look says otherwise.
+    pub default: f32,
+    /// Least value of a slider.
+    pub min: f32,
+    /// Greatest value of a slider.
+    pub max: f32,
+    /// What it does.
+    pub about: String,
+}
+
+/// A style, read and checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StyleSource {
+    /// Name.
+    pub name: Arc<str>,
+    /// What it looks like, in one sentence.
+    pub about: String,
+    /// Its numbers.
+    pub parameters: Vec<Parameter>,
+    /// What its colours show.
+    pub quantity: Option<Quantity>,
+    /// Whether it is blended with what is behind.
+    pub transparent: bool,
+    /// Whether edges are drawn instead of triangles.
+    pub edges: bool,
+    /// Whether silhouette lines are added.
+    pub outline: bool,
+    /// The whole shader module.
+    pub wgsl: String,
+    /// Changes whenever the text does: pipelines made of an older text are remade.
+    pub version: u64,
+}
+
+/// Why a style cannot be used.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum StyleError {
+    /// There is no such style.
+    #[error("there is no style '{name}'{}", suggestion(.nearest))]
+    Unknown {
+        /// The name that was given.
+        name: String,
+        /// The nearest name there is.
+        nearest: Option<String>,
+    },
+    /// A line of the header is not understood.
+    #[error("{name}, line {line}: {problem}")]
+    Header {
+        /// The style.
+        name: String,
+        /// Line of its file, from 1.
+        line: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The WGSL does not compile.
+    #[error("{name}, line {line}: {message}")]
+    Compile {
+        /// The style.
+        name: String,
+        /// Line of its file, from 1.
+        line: usize,
+        /// What the compiler says.
+        message: String,
+    },
+    /// A look sets a number that the style does not have.
+    #[error("style '{style}' has no parameter '{parameter}'; it has: {known}")]
+    UnknownParameter {
+        /// The style.
+        style: String,
+        /// The number that was set.
+        parameter: String,
+        /// The numbers it has.
+        known: String,
+    },
+}
+
+fn suggestion(nearest: &Option<String>) -> String {
+    match nearest {
+        Some(name) => format!("; did you mean '{name}'?"),
+        None => format!("; there are: {}", BUILT_IN.map(|(name, _)| name).join(", ")),
+    }
+}
+
+/// All styles that can be used: the built-in ones and the user's own.
+#[derive(Clone, Debug)]
+pub struct StyleSheet {
+    styles: BTreeMap<Arc<str>, Arc<StyleSource>>,
+    versions: u64,
+}
+
+impl Default for StyleSheet {
+    fn default() -> Self {
+        StyleSheet::built_in()
+    }
+}
+
+impl StyleSheet {
+    /// The styles that come with the program.
+    pub fn built_in() -> StyleSheet {
+        let mut sheet = StyleSheet { styles: BTreeMap::new(), versions: 0 };
+        for (name, text) in BUILT_IN {
+            // A test holds them all against the compiler; one that is wrong all the same is left out.
+            if let Ok(source) = compose(name, text, 0) {
+                sheet.styles.insert(source.name.clone(), Arc::new(source));
+            }
+        }
+        sheet
+    }
+
+    /// Names of the built-in styles in the order of menus.
+    pub fn built_in_names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// Adds a style of the user, or a new version of it. An older version that worked stays when this one does not.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<(), StyleError> {
+        let source = compose(name, text, self.versions + 1)?;
+        check(&source)?;
+        self.versions += 1;
+        self.styles.insert(source.name.clone(), Arc::new(source));
+        Ok(())
+    }
+
+    /// The style of that name.
+    pub fn get(&self, name: &str) -> Result<&Arc<StyleSource>, StyleError> {
+        self.styles
+            .get(name)
+            .ok_or_else(|| StyleError::Unknown { name: name.into(), nearest: self.nearest(name) })
+    }
+
+    /// The style of that name, or the standard one.
+    pub fn get_or_standard(&self, name: &str) -> Option<&Arc<StyleSource>> {
+        self.styles.get(name).or_else(|| self.styles.get("standard"))
+    }
+
+    /// What the colours of a style show.
+    pub fn quantity(&self, name: &str) -> Option<Quantity> {
+        self.styles.get(name)?.quantity
+    }
+
+    /// Values of a style's numbers for a look, in the order of the shader.
+    pub fn values(&self, look: &ItemLook) -> [f32; MAX_PARAMETERS] {
+        let mut values = [0.0; MAX_PARAMETERS];
+        let Some(style) = self.get_or_standard(&look.style) else { return values };
+        for (value, parameter) in values.iter_mut().zip(&style.parameters) {
+            let set = look.parameters.get(&parameter.name).map(|v| *v as f32);
+            *value = set.unwrap_or(parameter.default);
+        }
+        values
+    }
+
+    /// Refuses a look whose style is not there or has no such number.
+    pub fn check_look(&self, look: &ItemLook) -> Result<(), StyleError> {
+        let style = self.get(&look.style)?;
+        for name in look.parameters.keys() {
+            if !style.parameters.iter().any(|p| p.name == *name) {
+                let known: Vec<_> = style.parameters.iter().map(|p| p.name.as_str()).collect();
+                let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+                let (style, parameter) = (style.name.to_string(), name.clone());
+                return Err(StyleError::UnknownParameter { style, parameter, known });
+            }
+        }
+        Ok(())
+    }
+
+    fn nearest(&self, name: &str) -> Option<String> {
+        let likeness = |known: &Arc<str>| strsim::normalized_damerau_levenshtein(name, known);
+        let best = self.styles.keys().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+        (likeness(best) >= 0.5).then(|| best.to_string())
+    }
+}
+
+/// Reads the header and puts the module together; the style's own text comes last, so that its lines can be counted.
+fn compose(name: &str, text: &str, version: u64) -> Result<StyleSource, StyleError> {
+    let mut style = StyleSource {
+        name: name.into(),
+        about: String::new(),
+        parameters: Vec::new(),
+        quantity: None,
+        transparent: false,
+        edges: false,
+        outline: false,
+        wgsl: String::new(),
+        version,
+    };
+    let mut flat = false;
+    for (number, line) in text.lines().enumerate() {
+        let Some(line) = line.strip_prefix("//!").map(str::trim) else { continue };
+        let wrong = |problem: String| StyleError::Header { name: name.into(), line: number + 1, problem };
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match word {
+            "@parameter" => {
+                let parameter = parse_parameter(rest).map_err(wrong)?;
+                if style.parameters.len() == MAX_PARAMETERS {
+                    return Err(wrong(format!("a style has at most {MAX_PARAMETERS} parameters")));
+                }
+                style.parameters.push(parameter);
+            }
+            "@quantity" => {
+                let known = Quantity::ALL.into_iter().find(|q| q.name() == rest.trim());
+                let names = Quantity::ALL.map(Quantity::name).join(", ");
+                style.quantity =
+                    Some(known.ok_or_else(|| wrong(format!("'{rest}' is no quantity; there are: {names}")))?);
+            }
+            "@transparent" => style.transparent = true,
+            "@edges" => style.edges = true,
+            "@outline" => style.outline = true,
+            "@flat" => flat = true,
+            _ if word.starts_with('@') => {
+                let known = "@parameter, @quantity, @transparent, @edges, @outline, @flat";
+                return Err(wrong(format!("'{word}' is not understood; there are: {known}")));
+            }
+            _ if style.about.is_empty() => style.about = line.to_owned(),
+            _ => {}
+        }
+    }
+    let mut wgsl = format!("{COMMON}\n{SURFACE}\n");
+    for (k, parameter) in style.parameters.iter().enumerate() {
+        let (vector, part) = (k / 4, k % 4);
+        let function = &parameter.name;
+        wgsl += &format!("fn {function}() -> f32 {{ return item.parameters[{vector}][{part}]; }}\n");
+    }
+    if !text.contains("fn displace(") {
+        wgsl += "fn displace(v: Vertex) -> Vertex { return v; }\n";
+    }
+    wgsl += match flat {
+        true => "fn display(colour: vec4<f32>) -> vec4<f32> { return colour; }\n",
+        false => {
+            "fn display(colour: vec4<f32>) -> vec4<f32> { return vec4(tone_map(colour.rgb), colour.a); }\n"
+        }
+    };
+    wgsl += text;
+    style.wgsl = wgsl;
+    Ok(style)
+}
+
+/// `NAME = DEFAULT from MIN to MAX: text`
+fn parse_parameter(text: &str) -> Result<Parameter, String> {
+    let form = "write `@parameter name = 0.5 from 0 to 1: what it does`";
+    let read = || {
+        let (name, rest) = text.split_once('=')?;
+        let (default, rest) = rest.split_once(" from ")?;
+        let (min, rest) = rest.split_once(" to ")?;
+        let (max, about) = rest.split_once(':')?;
+        let number = |text: &str| text.trim().parse::<f32>().ok().filter(|n| n.is_finite());
+        let (default, min, max) = (number(default)?, number(min)?, number(max)?);
+        let (name, about) = (name.trim().to_owned(), about.trim().to_owned());
+        Some(Parameter { name, default, min, max, about })
+    };
+    let parameter = read().ok_or_else(|| format!("this parameter is not understood; {form}"))?;
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if !parameter.name.chars().all(plain) || !parameter.name.starts_with(|c: char| c.is_ascii_lowercase()) {
+        return Err(format!("'{}' is no name for a parameter: use a–z, 0–9 and _", parameter.name));
+    }
+    if !(parameter.min <= parameter.default && parameter.default <= parameter.max) {
+        return Err(format!("{} is not from {} to {}", parameter.default, parameter.min, parameter.max));
+    }
+    Ok(parameter)
+}
+
+/// Compiles a style without any device, and says on which line of its own file it is wrong.
+fn check(style: &StyleSource) -> Result<(), StyleError> {
+    let own_lines = |line: u32, before: usize| (line as usize).saturating_sub(before).max(1);
+    let before = prefix_lines(style);
+    let fail = |line: Option<u32>, message: String| StyleError::Compile {
+        name: style.name.to_string(),
+        line: line.map_or(1, |line| own_lines(line, before)),
+        message,
+    };
+    let module = naga::front::wgsl::parse_str(&style.wgsl).map_err(|error| {
+        let line = error.location(&style.wgsl).map(|at| at.line_number);
+        fail(line, error.message().to_owned())
+    })?;
+    let mut validator =
+        naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
+    validator.validate(&module).map_err(|error| {
+        // The shortest of the places it names says most: the others are the functions around it.
+        let places = error.spans().filter_map(|(span, _)| span.to_range());
+        let place = places.min_by_key(|range| range.len());
+        let line = place.map(|range| style.wgsl[..range.start].matches('\n').count() as u32 + 1);
+        let mut message = error.to_string();
+        let mut cause = std::error::Error::source(error.as_inner());
+        while let Some(inner) = cause {
+            message += &format!(": {inner}");
+            cause = inner.source();
+        }
+        fail(line, message)
+    })?;
+    let has = |name: &str| module.functions.iter().any(|(_, f)| f.name.as_deref() == Some(name));
+    if !has("shade") {
+        return Err(fail(None, "there is no `fn shade(s: Surface) -> vec4<f32>`".into()));
+    }
+    Ok(())
+}
+
+/// Lines of the module in front of the style's own text.
+fn prefix_lines(style: &StyleSource) -> usize {
+    let fixed = format!("{COMMON}\n{SURFACE}\n").lines().count();
+    let displace = usize::from(style.wgsl.contains("fn displace(v: Vertex) -> Vertex { return v; }"));
+    fixed + style.parameters.len() + displace + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_style_compiles() {
+        for (name, text) in BUILT_IN {
+            let style = compose(name, text, 0).unwrap();
+            check(&style).unwrap_or_else(|error| panic!("{error}"));
+            assert!(!style.about.is_empty(), "{name} says nothing about itself");
+        }
+        assert_eq!(StyleSheet::built_in().styles.len(), BUILT_IN.len());
+    }
+
+    #[test]
+    fn a_broken_style_names_its_line_and_the_last_good_one_stays() {
+        let mut sheet = StyleSheet::built_in();
+        let good = "//! Red.\n//! @parameter glow = 1 from 0 to 2: how red\n\
+                    fn shade(s: Surface) -> vec4<f32> {\n    return vec4(glow(), 0.0, 0.0, 1.0);\n}\n";
+        sheet.set("my.wgsl", good).unwrap();
+        let kept = sheet.get("my.wgsl").unwrap().clone();
+        let syntax = good.replace("glow(), 0.0", "glow(, 0.0");
+        let unknown = good.replace("glow(), 0.0", "shine(), 0.0");
+        let types = good.replace("glow(), 0.0, 0.0, 1.0", "glow(), 0.0");
+        for broken in [syntax, unknown, types] {
+            match sheet.set("my.wgsl", &broken) {
+                Err(StyleError::Compile { line, message, .. }) => assert_eq!(line, 4, "{message}"),
+                other => panic!("{other:?}"),
+            }
+            assert_eq!(sheet.get("my.wgsl").unwrap(), &kept);
+        }
+        let missing = sheet.set("my.wgsl", "//! Nothing.\n").unwrap_err();
+        assert!(missing.to_string().contains("shade"), "{missing}");
+    }
+
+    #[test]
+    fn headers_are_checked() {
+        let mut sheet = StyleSheet::built_in();
+        let body = "\nfn shade(s: Surface) -> vec4<f32> { return vec4(1.0); }";
+        for wrong in [
+            "//! @parameter glow 1",
+            "//! @parameter Glow = 1 from 0 to 2: x",
+            "//! @parameter a = 3 from 0 to 2: x",
+            "//! @parameter a = nan from 0 to 2: x",
+            "//! @quantity weight",
+            "//! @sparkle",
+        ] {
+            let error = sheet.set("x.wgsl", &format!("{wrong}{body}")).unwrap_err();
+            assert!(matches!(error, StyleError::Header { line: 1, .. }), "{wrong}: {error}");
+        }
+        let many: String = (0..9).map(|k| format!("//! @parameter a{k} = 0 from 0 to 1: x\n")).collect();
+        assert!(sheet.set("x.wgsl", &format!("{many}{body}")).is_err());
+    }
+
+    #[test]
+    fn names_are_suggested() {
+        let sheet = StyleSheet::built_in();
+        let message = |name: &str| sheet.get(name).unwrap_err().to_string();
+        assert!(message("velvt").contains("'velvet'"), "{}", message("velvt"));
+        assert!(message("qqqqqqqq").contains("standard, phong"), "{}", message("qqqqqqqq"));
+    }
+
+    #[test]
+    fn ranges_are_round_and_fit() {
+        let mut strain: Vec<f32> = (0..1000).map(|k| k as f32 * 1e-4 - 0.03).collect();
+        assert_eq!(Quantity::Strain.range_of(&mut strain), [-0.075, 0.075]);
+        assert_eq!(Quantity::Velocity.range_of(&mut vec![0.0; 10]), [0.0, 0.01]);
+        assert_eq!(Quantity::Contact.range_of(&mut vec![]), [0.0, 1.0]);
+        assert_eq!(Quantity::Velocity.range_of(&mut vec![f32::NAN, 1.9, 1.9]), [0.0, 2.0]);
+    }
+}

@@ -1,0 +1,229 @@
+//! Live tuning: carries a running state over to a changed model.
+//!
+//! What a body is made of must be the same: bodies, vertices, triangles, segments, supports. All that acts on it may
+//! change: springs, masses, forces, limits, solvers, scripts, colliders. Torn bodies keep their own topology; each torn
+//! spring takes rest length, stiffness and damping from the spring of the new model that it stems from, and keeps the
+//! share of it that its lip got when it tore. Masses go the same way. With an unchanged model nothing changes, to the
+//! last bit.
+//!
+//! A script that changes is felt as another speed, never as a jump: supports and colliders move on from where they are.
+//! Where a body or a particle *starts* (placement, start velocity) is that of the next restart.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+use thiserror::Error;
+
+use crate::control::{collider_pose, pin_position, scripted_pose};
+use crate::math::Pose;
+use crate::mesh::{Spring, SpringFamily, Topology};
+use crate::model::{BodyModel, ColliderModel, Model, PinModel};
+use crate::motion::pose_at;
+use crate::scene::Motion;
+use crate::state::{BodyState, PinnedVertex, State};
+
+/// Why a running state cannot go on with a changed model ([`Simulation::adopt`](crate::Simulation::adopt)).
+///
+/// Bodies (names and order), their vertices, triangles and segments, and their pins (names and vertices) must be the
+/// same. Springs may be others, unless the body is torn: each torn spring then takes rest length, stiffness and damping
+/// from the spring of the model that it stems from, in the share that its lip got.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum Misfit {
+    /// Bodies were added, removed, renamed or reordered.
+    #[error(
+        "the bodies are not the same (were: {was}; are: {is}): restart the scene to take the change over"
+    )]
+    Bodies {
+        /// Names before.
+        was: String,
+        /// Names in the new model.
+        is: String,
+    },
+    /// The mesh of a body is another one.
+    #[error("the {what} of body '{body}' are not the same: restart the scene to take the change over")]
+    Mesh {
+        /// The body.
+        body: String,
+        /// "vertices", "triangles" or "segments".
+        what: &'static str,
+    },
+    /// The supports of a body are other ones; their scripts may change.
+    #[error(
+        "the pins of body '{body}' have other names or vertices: restart the scene to take the change over"
+    )]
+    Pins {
+        /// The body.
+        body: String,
+    },
+    /// The body is torn, and the model joins other particles by springs than before.
+    #[error(
+        "body '{body}' is torn, and the change adds or removes springs: restart the scene to take it over, or change \
+         stiffness only"
+    )]
+    TornSprings {
+        /// The body.
+        body: String,
+    },
+}
+
+/// The state, to go on with under the new model.
+pub(crate) fn carry_over(old: &Model, new: &Model, state: &State) -> Result<State, Misfit> {
+    let names = |model: &Model| model.bodies.iter().map(|b| b.name.clone()).collect::<Vec<_>>();
+    if names(old) != names(new) {
+        return Err(Misfit::Bodies { was: names(old).join(", "), is: names(new).join(", ") });
+    }
+    let mut carried = state.clone();
+    for (b, body) in carried.bodies.iter_mut().enumerate() {
+        check_body(&old.bodies[b], &new.bodies[b])?;
+        body.topology = carry_topology(&old.bodies[b], &new.bodies[b], &body.topology)?;
+        let BodyState { pinned, pin_offsets, .. } = body;
+        for pin in pinned {
+            let sets = (&old.bodies[b].pins, &new.bodies[b].pins);
+            let (Some(was), Some(is)) = (sets.0.get(pin.set as usize), sets.1.get(pin.set as usize)) else {
+                continue;
+            };
+            if script(was) != script(is) {
+                let now = pin_position(old, b, pin, pin_offsets, state.time);
+                *pin = reanchored(pin, is, now - pin_offsets[pin.set as usize], state.time);
+            }
+        }
+    }
+    carried.collider_offsets =
+        new.colliders.iter().map(|c| carry_collider(old, c, state, state.time)).collect();
+    Ok(carried)
+}
+
+/// Whether the mesh and the supports of a body are the same.
+fn check_body(old: &BodyModel, new: &BodyModel) -> Result<(), Misfit> {
+    let (was, is) = (&old.topology, &new.topology);
+    let parts = [
+        ("vertices", was.len() == is.len()),
+        ("triangles", was.triangles == is.triangles),
+        ("segments", was.segments == is.segments),
+    ];
+    if let Some((what, _)) = parts.into_iter().find(|(_, same)| !same) {
+        return Err(Misfit::Mesh { body: new.name.clone(), what });
+    }
+    let same_set = |(a, b): (&PinModel, &PinModel)| a.name == b.name && a.vertices == b.vertices;
+    if old.pins.len() != new.pins.len() || !old.pins.iter().zip(&new.pins).all(same_set) {
+        return Err(Misfit::Pins { body: new.name.clone() });
+    }
+    Ok(())
+}
+
+/// What moves a set of supports: its motion and, if it has one, the point it turns about.
+fn script(set: &PinModel) -> Option<(&Motion, DVec3)> {
+    set.motion.as_ref().map(|motion| (motion, set.pivot))
+}
+
+/// A support whose new script puts it at `place` (m) at time `t`.
+fn reanchored(pin: &PinnedVertex, set: &PinModel, place: DVec3, t: f64) -> PinnedVertex {
+    let scripted = set.motion.as_ref().map_or(Pose::IDENTITY, |motion| pose_at(motion, set.pivot, t));
+    PinnedVertex { anchor: scripted.apply_inverse(place), ..*pin }
+}
+
+/// What a collider of the new model is moved by, on top of its script.
+fn carry_collider(old: &Model, new: &ColliderModel, state: &State, t: f64) -> Pose {
+    let Some(c) = old.colliders.iter().position(|c| c.name == new.name) else { return Pose::IDENTITY };
+    let (was, offset) = (&old.colliders[c], state.collider_offsets.get(c).copied().unwrap_or_default());
+    if was.motion == new.motion {
+        return offset;
+    }
+    // Where it would be if its script had not changed, but all else had.
+    let pivot = was.motion.as_ref().and_then(|m| m.pivot).map_or(new.pose.translation, DVec3::from);
+    let now = collider_pose(&ColliderModel { motion: was.motion.clone(), pivot, ..new.clone() }, &offset, t);
+    let scripted = scripted_pose(new, t);
+    Pose {
+        rotation: (now.rotation * scripted.rotation.conjugate()).normalize(),
+        translation: now.translation - scripted.translation,
+    }
+}
+
+/// What joins the particles from now on: the model's topology, or the torn one with the numbers of the new model.
+fn carry_topology(
+    old: &BodyModel,
+    new: &BodyModel,
+    current: &Arc<Topology>,
+) -> Result<Arc<Topology>, Misfit> {
+    if current.version == 0 {
+        return Ok(Arc::clone(&new.topology));
+    }
+    let misfit = || Misfit::TornSprings { body: new.name.clone() };
+    let (was, is) = (&old.topology, &new.topology);
+    let (old_springs, new_springs) = (Lookup::new(was), Lookup::new(is));
+    if !old_springs.same_ends(&new_springs) {
+        return Err(misfit());
+    }
+    let mut torn = (**current).clone();
+    for (p, &parent) in torn.parents.iter().enumerate() {
+        let parent = parent as usize;
+        if parent >= was.len() {
+            return Err(misfit());
+        }
+        torn.rest_positions[p] = is.rest_positions[parent];
+        torn.masses[p] = scaled(torn.masses[p], was.masses[parent], is.masses[parent]);
+    }
+    for spring in &mut torn.springs {
+        let Some(at) = old_springs.find(&key(spring, &torn.parents)) else { return Err(misfit()) };
+        let (was, is) = (&was.springs[old_springs.list[at].1], &is.springs[new_springs.list[at].1]);
+        let share = share_of(spring, was);
+        let carry = |now: f64, was: f64, is: f64| if was == is { now } else { is * share };
+        spring.stiffness = carry(spring.stiffness, was.stiffness, is.stiffness);
+        spring.damping = carry(spring.damping, was.damping, is.damping);
+        spring.rest_length = is.rest_length;
+    }
+    torn.rebuild_derived();
+    Ok(Arc::new(torn))
+}
+
+/// A part of `was`, as a part of `is`; untouched, to the last bit, if both are the same.
+fn scaled(part: f64, was: f64, is: f64) -> f64 {
+    if was == is { part } else { is * (part / was) }
+}
+
+/// The share of a whole spring that one on a lip has: of its stiffness or, if it has none, of its damping.
+fn share_of(part: &Spring, whole: &Spring) -> f64 {
+    if whole.stiffness > 0.0 {
+        part.stiffness / whole.stiffness
+    } else if whole.damping > 0.0 {
+        part.damping / whole.damping
+    } else {
+        1.0
+    }
+}
+
+/// The particles of the untorn mesh that a spring joins, and its family.
+type Key = (u32, u32, SpringFamily);
+
+fn key(spring: &Spring, parents: &[u32]) -> Key {
+    let (i, j) = (parents[spring.i as usize], parents[spring.j as usize]);
+    (i.min(j), i.max(j), spring.family)
+}
+
+/// The springs of a model by what they join.
+struct Lookup {
+    /// Sorted by key; each key once, with the first spring that has it.
+    list: Vec<(Key, usize)>,
+}
+
+impl Lookup {
+    fn new(topology: &Topology) -> Lookup {
+        let mut list: Vec<(Key, usize)> = topology
+            .springs
+            .iter()
+            .enumerate()
+            .map(|(s, spring)| (key(spring, &topology.parents), s))
+            .collect();
+        list.sort_unstable();
+        list.dedup_by_key(|(key, _)| *key);
+        Lookup { list }
+    }
+
+    fn same_ends(&self, other: &Lookup) -> bool {
+        self.list.iter().map(|(key, _)| key).eq(other.list.iter().map(|(key, _)| key))
+    }
+
+    fn find(&self, key: &Key) -> Option<usize> {
+        self.list.binary_search_by_key(key, |(key, _)| *key).ok()
+    }
+}
