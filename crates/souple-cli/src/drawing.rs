@@ -10,7 +10,7 @@ use souple::scene::{Camera as SceneCamera, Look, Scene, Style};
 use souple_files::{SceneFolder, disk};
 use souple_formats::picture::{Picture, PictureLimits, read_picture};
 use souple_viewer::style::{MAX_STYLE_BYTES, StyleSheet};
-use souple_viewer::{Artist, Camera, Looks, Marks, Moment, WhichRenderer};
+use souple_viewer::{Artist, Camera, Extent, Looks, Marks, Moment, WhichRenderer};
 
 use crate::failure::Failure;
 use crate::report::note;
@@ -19,8 +19,6 @@ use crate::report::note;
 pub const BYTES_PER_VERTEX_AND_MOMENT: u128 = 24;
 /// Memory that a picture takes for a pixel while it is drawn, bytes: four samples of colour and depth, and copies.
 pub const BYTES_PER_PIXEL: u128 = 48;
-/// How far the ground lies below everything, as a share of the size of all that is seen.
-const BELOW_GROUND: f32 = 0.01;
 /// Moments that the range of a colour map is fitted to; more would not change it.
 const FITTED_MOMENTS: usize = 60;
 
@@ -30,8 +28,6 @@ pub struct Drawing {
     looks: Looks,
     size: (u32, u32),
     camera: Option<Camera>,
-    /// Height of the ground where the scene has no floor, m: the same in all pictures, or it would move with the cloth.
-    ground: Option<f32>,
     /// Time of all pictures, s: upload, draw, read back.
     seconds: [f64; 3],
     pictures: u64,
@@ -94,15 +90,7 @@ impl Drawing {
             note(&format!("warning: style '{style}' needs a graphics driver; it is drawn as standard"));
         }
         let camera = options.camera.or(scene.view.camera).map(|camera| Camera::of_scene(&camera));
-        Ok(Drawing {
-            artist,
-            looks,
-            size: options.size,
-            camera,
-            ground: None,
-            seconds: [0.0; 3],
-            pictures: 0,
-        })
+        Ok(Drawing { artist, looks, size: options.size, camera, seconds: [0.0; 3], pictures: 0 })
     }
 
     /// Fits what is not given, the camera, the ground and the ranges of colour maps, to all that will be drawn.
@@ -112,9 +100,7 @@ impl Drawing {
             let points = moments.iter().flat_map(|moment| moment.points(false));
             self.camera = Some(Camera::fitted(points, aspect));
         }
-        let bounds = moments.iter().filter_map(|moment| moment.bounds(false));
-        let bounds = bounds.reduce(|(low, high), (l, h)| (low.min(l), high.max(h)));
-        self.ground = bounds.map(|(low, high)| low.y - BELOW_GROUND * low.distance(high));
+        self.looks.extent = Extent::of(moments);
         let step = moments.len().div_ceil(FITTED_MOMENTS).max(1);
         let some: Vec<Moment> = moments.iter().step_by(step).cloned().collect();
         self.looks.fit_ranges(&self.artist.styles, &some);
@@ -123,12 +109,15 @@ impl Drawing {
     /// Draws a moment.
     pub fn draw(&mut self, moment: &Moment) -> Result<Picture, Failure> {
         let camera = self.camera.unwrap_or_default();
-        // Sharing a moment costs little: its lists are not copied.
-        let mut moment = moment.clone();
-        moment.floor = moment.floor.or(self.ground);
-        let picture = self.artist.draw(&moment, &self.looks, &Marks::default(), &camera, self.size).map_err(
+        let picture = self.artist.draw(moment, &self.looks, &Marks::default(), &camera, self.size).map_err(
             |error| Failure::input(error.to_string(), "draw with --renderer cpu, or a smaller picture"),
         )?;
+        // Told once: a driver refuses a style when it is first used.
+        for (style, message) in self.artist.refused_styles().iter().filter(|_| self.pictures == 0) {
+            note(&format!(
+                "warning: the graphics driver refuses style '{style}', which is not drawn: {message}"
+            ));
+        }
         let timings = self.artist.timings();
         for (sum, part) in self.seconds.iter_mut().zip([timings.upload, timings.draw, timings.read_back]) {
             *sum += part.as_secs_f64();

@@ -9,7 +9,9 @@ use souple_formats::export::safe_file_stem;
 use souple_viewer::style::StyleSheet;
 
 use crate::app::StudioApp;
-use crate::document::{ClothKind, ColliderKind, Document, Dropped, FileKind, MeshUse, Object, Saved, file_kind};
+use crate::document::{
+    ClothKind, ColliderKind, Document, Dropped, FileKind, MeshUse, Object, Saved, file_kind,
+};
 use crate::exports::{Drawing, Export, SIZES, steady};
 use crate::input;
 use crate::keys::{Action, Direction, Held, action_of, support_moves};
@@ -180,9 +182,12 @@ impl StudioApp {
     }
 
     fn pin_or_free(&mut self, pin: bool) {
-        let commands = self.with_seen(|hands, seen| {
-            if pin { hands.pin_selection(seen) } else { hands.unpin_selection(seen) }
-        });
+        let commands =
+            self.with_seen(
+                |hands, seen| {
+                    if pin { hands.pin_selection(seen) } else { hands.unpin_selection(seen) }
+                },
+            );
         if commands.is_empty() {
             let text = match self.hands.selection.values().all(|v| v.is_empty()) {
                 true => "Select vertices first: Shift-click, or Shift-drag a box.",
@@ -201,7 +206,8 @@ impl StudioApp {
     }
 
     fn remove_selected(&mut self) {
-        let Some(name) = self.document.name_of(self.selected).filter(|_| self.selected != Object::Scene) else {
+        let Some(name) = self.document.name_of(self.selected).filter(|_| self.selected != Object::Scene)
+        else {
             self.messages.news("remove", "Select an object first, in the tree or in the picture.");
             return;
         };
@@ -215,14 +221,17 @@ impl StudioApp {
 
     fn undo_or_redo(&mut self, undo: bool) {
         self.document.finish_edit();
-        let (done, verb) = if undo { (self.document.undo(), "Undid") } else { (self.document.redo(), "Did again") };
+        let (done, verb) =
+            if undo { (self.document.undo(), "Undid") } else { (self.document.redo(), "Did again") };
         match done {
             Some(key) => {
                 self.messages.news("undo", format!("{verb}: {key}"));
                 self.select(self.selected);
                 self.build();
             }
-            None => self.messages.news("undo", if undo { "Nothing to undo." } else { "Nothing to do again." }),
+            None => {
+                self.messages.news("undo", if undo { "Nothing to undo." } else { "Nothing to do again." })
+            }
         }
     }
 
@@ -244,9 +253,12 @@ impl StudioApp {
             return;
         }
         let names = match self.selected {
-            Object::Pin(b, p) => self.document.scene().bodies.get(b).and_then(|body| {
-                Some((body.name.clone(), body.pins.get(p)?.name.clone()))
-            }),
+            Object::Pin(b, p) => self
+                .document
+                .scene()
+                .bodies
+                .get(b)
+                .and_then(|body| Some((body.name.clone(), body.pins.get(p)?.name.clone()))),
             _ => None,
         };
         let selected = names.as_ref().map(|(body, pin)| (body.as_str(), pin.as_str()));
@@ -422,7 +434,8 @@ impl StudioApp {
                 self.messages.clear("disk");
                 self.messages.news("saved", text);
                 if !saved.missing.is_empty() {
-                    let text = format!("The scene names files that are not there: {}", saved.missing.join(", "));
+                    let text =
+                        format!("The scene names files that are not there: {}", saved.missing.join(", "));
                     self.messages.tell("missing", Severity::Warning, text, None);
                 }
                 true
@@ -452,16 +465,24 @@ impl StudioApp {
             [&SCENES[..], &RECORDINGS, &MESHES, &IMAGES, &SHADERS].into_iter().flatten().copied().collect();
         let (mode, title, name, ends): (Mode, &str, String, Vec<&str>) = match purpose {
             Purpose::Open => (Mode::Open, "Open a scene, mesh or recording", String::new(), all),
-            Purpose::Mesh(MeshUse::SoftBody) => (Mode::Open, "Mesh for a soft body", String::new(), MESHES.to_vec()),
+            Purpose::Mesh(MeshUse::SoftBody) => {
+                (Mode::Open, "Mesh for a soft body", String::new(), MESHES.to_vec())
+            }
             Purpose::Mesh(MeshUse::BoxCollider) => {
                 (Mode::Open, "Mesh for a box collider", String::new(), MESHES.to_vec())
             }
             Purpose::Texture(_) => (Mode::Open, "Image", String::new(), IMAGES.to_vec()),
             Purpose::Shader(_) => (Mode::Open, "Shader", String::new(), SHADERS.to_vec()),
-            Purpose::SaveScene | Purpose::SaveSceneThen => (Mode::Save, "Save the scene", named("toml"), vec!["toml"]),
-            Purpose::SaveRecording => (Mode::Save, "Save the recording", named("souprec"), RECORDINGS.to_vec()),
+            Purpose::SaveScene | Purpose::SaveSceneThen => {
+                (Mode::Save, "Save the scene", named("toml"), vec!["toml"])
+            }
+            Purpose::SaveRecording => {
+                (Mode::Save, "Save the recording", named("souprec"), RECORDINGS.to_vec())
+            }
             Purpose::SavePicture => (Mode::Save, "Save a picture", named("png"), vec!["png"]),
-            Purpose::SaveAnimation => (Mode::Save, "Save the animation", named("glb"), vec!["glb", "gif", "png"]),
+            Purpose::SaveAnimation => {
+                (Mode::Save, "Save the animation", named("glb"), vec!["glb", "gif", "png"])
+            }
             Purpose::SaveGraph => (Mode::Save, "Export the graph (GraphViz)", named("dot"), vec!["dot"]),
             Purpose::SaveState => (Mode::Save, "Save the state", named("soupsnap"), STATES.to_vec()),
             Purpose::OpenState => (Mode::Open, "Go back to a state", String::new(), STATES.to_vec()),
@@ -564,9 +585,8 @@ impl StudioApp {
             true => Ok(self.shown.graph.to_dot()),
             false => self.document.compile().map(|c| souple::graph::scene_graph(&c.scene, &c.model).to_dot()),
         };
-        let written = graph.and_then(|dot| {
-            souple_files::disk::write(path, dot.as_bytes()).map_err(|error| error.message())
-        });
+        let written = graph
+            .and_then(|dot| souple_files::disk::write(path, dot.as_bytes()).map_err(|error| error.message()));
         match written {
             Ok(()) => self.messages.news("graph", format!("Wrote {}; `dot -Tsvg` draws it.", path.display())),
             Err(problem) => self.messages.error("graph", problem),
@@ -644,11 +664,12 @@ fn size_choice(ui: &mut egui::Ui, size: &mut (u32, u32)) {
     let name = |(width, height): (u32, u32)| format!("{width} × {height}");
     ui.horizontal(|ui| {
         let label = ui.label("Picture size, pixels");
-        let combo = egui::ComboBox::from_id_salt("picture size").selected_text(name(*size)).show_ui(ui, |ui| {
-            for choice in SIZES {
-                ui.selectable_value(size, choice, name(choice));
-            }
-        });
+        let combo =
+            egui::ComboBox::from_id_salt("picture size").selected_text(name(*size)).show_ui(ui, |ui| {
+                for choice in SIZES {
+                    ui.selectable_value(size, choice, name(choice));
+                }
+            });
         combo.response.labelled_by(label.id);
     });
 }
@@ -681,7 +702,9 @@ pub fn show_question(app: &mut StudioApp, ctx: &egui::Context) {
                 ui.heading(format!("What is {name} to become?"));
                 ui.add_space(8.0);
                 ui.horizontal(|ui| {
-                    for (label, usage) in [("Soft body", MeshUse::SoftBody), ("Box collider", MeshUse::BoxCollider)] {
+                    for (label, usage) in
+                        [("Soft body", MeshUse::SoftBody), ("Box collider", MeshUse::BoxCollider)]
+                    {
                         if ui.button(label).clicked() {
                             answered = true;
                             app.add_mesh(path, usage);

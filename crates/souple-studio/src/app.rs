@@ -10,7 +10,7 @@ use std::sync::Arc;
 use eframe::egui;
 use souple::scene::{Scene, SolverKind};
 use souple_viewer::style::StyleSheet;
-use souple_viewer::{Camera, Looks, Moment, WhichRenderer};
+use souple_viewer::{Camera, Extent, Looks, Moment, WhichRenderer};
 
 use crate::actions::{After, Dialog, Question};
 use crate::assets::{Assets, FileNews};
@@ -109,6 +109,8 @@ pub struct StudioApp {
     sent_revision: u64,
     looks_of: Option<LooksKey>,
     looks_version: u64,
+    /// What ground and shadows are made for, and the run it belongs to.
+    extent: Option<(u64, Extent)>,
     assets_version: u64,
     fit_pending: bool,
     last_note: u64,
@@ -181,6 +183,7 @@ impl StudioApp {
             sent_revision: document.revision(),
             looks_of: None,
             looks_version: 0,
+            extent: None,
             assets_version: 0,
             fit_pending: true,
             last_note: 0,
@@ -402,7 +405,9 @@ impl StudioApp {
             self.messages.tell(&note.text, severity, note.text.clone(), None);
         }
         match &self.shown.build_error {
-            Some(error) => self.messages.error("build", format!("The scene cannot run as it is written. {error}")),
+            Some(error) => {
+                self.messages.error("build", format!("The scene cannot run as it is written. {error}"))
+            }
             None => self.messages.clear("build"),
         }
         self.tell_health();
@@ -417,7 +422,8 @@ impl StudioApp {
                 self.messages.clear(&key);
             } else if self.messages.get(&key).is_none() {
                 let last = shown.warnings.iter().rev().find(|w| w.body == body.name);
-                let text = last.map_or_else(|| format!("'{}' diverged and is frozen.", body.name), |w| w.to_string());
+                let text = last
+                    .map_or_else(|| format!("'{}' diverged and is frozen.", body.name), |w| w.to_string());
                 self.messages.tell(&key, Severity::Error, text, Some(Remedy::Thaw));
             }
         }
@@ -495,7 +501,8 @@ impl StudioApp {
 
     /// Makes the looks anew when something they depend on has changed, and fits colour maps.
     fn refresh_looks(&mut self) {
-        let replayed = self.shown.scene.as_ref().filter(|_| self.shown.replaying).map(|s| Arc::as_ptr(s) as usize);
+        let replayed =
+            self.shown.scene.as_ref().filter(|_| self.shown.replaying).map(|s| Arc::as_ptr(s) as usize);
         let scene = match replayed {
             Some(_) => self.shown.scene.clone(),
             None => None,
@@ -519,9 +526,25 @@ impl StudioApp {
             self.ranges.clear();
         }
         let moment = self.moment();
+        self.keep_extent(&moment);
         if self.ranges.update(&mut self.looks, &self.styles, &moment, self.now) {
             self.looks_version += 1;
         }
+    }
+
+    /// Holds ground and shadows still while the cloth moves: they are made anew only when it leaves their box.
+    fn keep_extent(&mut self, moment: &Moment) {
+        let mut extent =
+            self.extent.take().filter(|(run, _)| *run == self.shown.run).map(|(_, extent)| extent);
+        match &mut extent {
+            Some(extent) => extent.include(moment),
+            None => extent = Extent::of([moment]),
+        }
+        if self.looks.extent != extent {
+            self.looks.extent = extent;
+            self.looks_version += 1;
+        }
+        self.extent = extent.map(|extent| (self.shown.run, extent));
     }
 
     /// Looks at a scene that was just opened: by its own camera, or at all of it.
@@ -549,7 +572,8 @@ impl StudioApp {
         for file in dropped {
             self.drop_file(file.path());
         }
-        if ctx.input(|input| input.viewport().close_requested()) && !self.closing && self.document.is_dirty() {
+        if ctx.input(|input| input.viewport().close_requested()) && !self.closing && self.document.is_dirty()
+        {
             ctx.send_viewport_cmd(egui::ViewportCommand::CancelClose);
             self.ask_to_quit();
         } else if self.closing {

@@ -65,7 +65,10 @@ impl Assets {
     pub fn poll(&mut self, document: &Document, styles: &mut StyleSheet) -> Vec<FileNews> {
         let (images, shaders) = (changed(&mut self.images), changed(&mut self.shaders));
         let images: Vec<FileNews> = images.iter().map(|path| self.read_image(document, path)).collect();
-        images.into_iter().chain(shaders.iter().map(|path| self.read_shader(document, path, styles))).collect()
+        images
+            .into_iter()
+            .chain(shaders.iter().map(|path| self.read_shader(document, path, styles)))
+            .collect()
     }
 
     fn read_image(&mut self, document: &Document, written: &str) -> FileNews {
@@ -83,14 +86,15 @@ impl Assets {
     }
 
     fn read_shader(&mut self, document: &Document, written: &str, styles: &mut StyleSheet) -> FileNews {
-        let text = document.read_file(written, MAX_STYLE_BYTES, "shader").and_then(|bytes| {
-            String::from_utf8(bytes).map_err(|_| "it is not text (UTF-8)".to_owned())
-        });
+        let text = document
+            .read_file(written, MAX_STYLE_BYTES, "shader")
+            .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "it is not text (UTF-8)".to_owned()));
         let problem = match text {
             Ok(text) => styles.set(written, &text).err().map(|error| format!("shader {error}")),
             Err(problem) => Some(format!("shader '{written}': {problem}")),
         };
-        self.shaders.insert(written.to_owned(), Asset { picture: None, watch: watch(document, written, "shader") });
+        self.shaders
+            .insert(written.to_owned(), Asset { picture: None, watch: watch(document, written, "shader") });
         FileNews { file: written.to_owned(), problem }
     }
 }

@@ -102,7 +102,8 @@ impl Exports {
 
     /// What was finished since the last call: what was written, or why not.
     pub fn finished(&mut self) -> Vec<Result<String, String>> {
-        let (over, going) = std::mem::take(&mut self.jobs).into_iter().partition(|job| job.thread.is_finished());
+        let (over, going) =
+            std::mem::take(&mut self.jobs).into_iter().partition(|job| job.thread.is_finished());
         self.jobs = going;
         let over: Vec<Job> = over;
         over.into_iter()
@@ -149,12 +150,18 @@ fn write(
             match end.as_str() {
                 "glb" => {
                     let bytes = write_glb(&animation_of(&moments, fps), &GlbOptions::default());
-                    disk::write(path, &bytes.map_err(|error| text(&error))?).map_err(|error| error.message())?;
+                    disk::write(path, &bytes.map_err(|error| text(&error))?)
+                        .map_err(|error| error.message())?;
                 }
                 "gif" => write_gif(path, &moments, fps, &drawing, done, stop, wake)?,
                 _ => {
                     let (first, last) = write_frames(path, &moments, &drawing, done, stop, wake)?;
-                    return Ok(format!("Saved {} pictures, {} to {}", moments.len(), first.display(), last.display()));
+                    return Ok(format!(
+                        "Saved {} pictures, {} to {}",
+                        moments.len(),
+                        first.display(),
+                        last.display()
+                    ));
                 }
             }
             Ok(format!("Saved animation {} ({} frames)", path.display(), moments.len()))

@@ -43,7 +43,12 @@ pub fn held(input: &egui::InputState) -> Held {
 }
 
 /// What an event means to hands, in pixels of a picture whose top left corner is at `corner` points.
-pub fn pointer(event: &egui::Event, corner: egui::Pos2, scale: f32, held: egui::Modifiers) -> Option<Pointer> {
+pub fn pointer(
+    event: &egui::Event,
+    corner: egui::Pos2,
+    scale: f32,
+    held: egui::Modifiers,
+) -> Option<Pointer> {
     let pixel = |at: egui::Pos2| Vec2::new((at.x - corner.x) * scale, (at.y - corner.y) * scale);
     let plain = |m: &egui::Modifiers| Modifiers { ctrl: m.command, shift: m.shift, alt: m.alt };
     match event {
@@ -118,6 +123,9 @@ mod tests {
         let seen = pointer(&event, egui::pos2(10.0, 40.0), 2.0, egui::Modifiers::NONE);
         let modifiers = Modifiers::default();
         assert_eq!(seen, Some(Pointer::Move { at: Vec2::new(40.0, 20.0), modifiers }));
-        assert_eq!(pointer(&egui::Event::PointerGone, egui::Pos2::ZERO, 1.0, egui::Modifiers::NONE), Some(Pointer::Cancel));
+        assert_eq!(
+            pointer(&egui::Event::PointerGone, egui::Pos2::ZERO, 1.0, egui::Modifiers::NONE),
+            Some(Pointer::Cancel)
+        );
     }
 }

@@ -52,8 +52,12 @@ fn parse(mut args: impl Iterator<Item = std::ffi::OsString>) -> Result<Option<Op
             }
             "--library" => options.library = Some(value("--library")?),
             "--report" => options.report = Some(value("--report")?),
-            other if other.starts_with('-') && other.len() > 1 => return Err(format!("there is no option '{other}'")),
-            _ if options.file.is_some() => return Err(format!("one file is enough; '{text}' is another one")),
+            other if other.starts_with('-') && other.len() > 1 => {
+                return Err(format!("there is no option '{other}'"));
+            }
+            _ if options.file.is_some() => {
+                return Err(format!("one file is enough; '{text}' is another one"));
+            }
             _ => options.file = Some(PathBuf::from(arg)),
         }
     }

@@ -61,7 +61,8 @@ pub fn state(app: &StudioApp, ctx: &egui::Context) -> Value {
                 .step_by(every)
                 .map(|(v, p)| json!({"vertex": v, "at": p.to_array(), "pixel": pixel(app, *p, size, scale)}))
                 .collect();
-            let pinned: Vec<u32> = app.shown.pinned.get(b).into_iter().flatten().map(|pin| pin.vertex).collect();
+            let pinned: Vec<u32> =
+                app.shown.pinned.get(b).into_iter().flatten().map(|pin| pin.vertex).collect();
             Some(json!({
                 "name": &*item.name,
                 "count": item.positions.len(),
@@ -72,8 +73,11 @@ pub fn state(app: &StudioApp, ctx: &egui::Context) -> Value {
             }))
         })
         .collect();
-    let messages: Vec<Value> =
-        app.messages.iter().map(|m| json!({"key": m.key, "text": m.text, "severity": format!("{:?}", m.severity)})).collect();
+    let messages: Vec<Value> = app
+        .messages
+        .iter()
+        .map(|m| json!({"key": m.key, "text": m.text, "severity": format!("{:?}", m.severity)}))
+        .collect();
     let stiffness: Vec<Value> = app
         .shown
         .scene
@@ -147,7 +151,8 @@ impl egui::Plugin for Places {
         let named = update.nodes.iter().filter_map(|(_, node)| {
             let (label, bounds) = (node.label()?, node.bounds()?);
             let corners = [bounds.x0, bounds.y0, bounds.x1, bounds.y1].map(|side| side as f32);
-            let rect = Rect::from_min_max(egui::pos2(corners[0], corners[1]), egui::pos2(corners[2], corners[3]));
+            let rect =
+                Rect::from_min_max(egui::pos2(corners[0], corners[1]), egui::pos2(corners[2], corners[3]));
             Some((format!("{:?} {label}", node.role()), rect))
         });
         self.found = named.collect();

@@ -73,7 +73,10 @@ mod tests {
         assert_eq!(change(|s| s.bodies[0].pins[0].select = Select::All), (false, true));
         assert_eq!(change(|s| s.bodies[0].pins[0].name = "right".into()), (true, true));
         assert_eq!(change(|s| s.bodies.push(Body::default())), (true, true));
-        assert_eq!(change(|s| s.bodies[0].shape = souple::scene::Shape::Rope(Default::default())), (false, true));
+        assert_eq!(
+            change(|s| s.bodies[0].shape = souple::scene::Shape::Rope(Default::default())),
+            (false, true)
+        );
         assert_eq!(change(|_| ()), (false, false));
     }
 }

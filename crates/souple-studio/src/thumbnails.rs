@@ -11,9 +11,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use souple::Simulation;
+use souple_files::SceneFolder;
 use souple_files::library::{SceneEntry, scene_files};
 use souple_formats::picture::{Picture, PictureLimits, read_picture};
-use souple_files::SceneFolder;
 use souple_viewer::{Artist, Camera, Capture, Looks, Marks, WhichRenderer};
 
 /// Width and height of the pictures, pixels.
@@ -147,7 +147,8 @@ mod tests {
     #[test]
     fn scenes_and_their_pictures_are_found() {
         let folder = tempfile::tempdir().unwrap();
-        let text = "format = 1\nname = 'One'\n[[body]]\nfabric = 'silk'\nshape = { grid = { vertices = [5, 5] } }\n";
+        let text =
+            "format = 1\nname = 'One'\n[[body]]\nfabric = 'silk'\nshape = { grid = { vertices = [5, 5] } }\n";
         std::fs::write(folder.path().join("one.toml"), text).unwrap();
         std::fs::write(folder.path().join("broken.toml"), "format = 9").unwrap();
         let search = Search::start(folder.path(), Some(WhichRenderer::Cpu), || ());

@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use eframe::egui::{self, Align2, Color32, FontId, Rect, Sense, Stroke, StrokeKind, TextureId, Ui, pos2, vec2};
+use eframe::egui::{
+    self, Align2, Color32, FontId, Rect, Sense, Stroke, StrokeKind, TextureId, Ui, pos2, vec2,
+};
 use eframe::egui_wgpu::{self, wgpu};
 use glam::Vec2;
 use souple_viewer::gpu::{Renderer, SAMPLES};
@@ -152,7 +154,10 @@ pub fn show(app: &mut StudioApp, ui: &mut Ui) {
     egui::CentralPanel::no_frame().show(ui, |ui| {
         if ui.available_height() > 70.0 {
             let margin = egui::Margin::symmetric(6, 3);
-            egui::Frame::new().inner_margin(margin).fill(ui.visuals().panel_fill).show(ui, |ui| tools_row(app, ui));
+            egui::Frame::new()
+                .inner_margin(margin)
+                .fill(ui.visuals().panel_fill)
+                .show(ui, |ui| tools_row(app, ui));
         }
         let rect = ui.available_rect_before_wrap();
         let response = ui.allocate_rect(rect, Sense::click_and_drag());
@@ -188,7 +193,8 @@ fn tools_row(app: &mut StudioApp, ui: &mut Ui) {
         ui.separator();
         style_choice(app, ui);
         let wire = app.style_override.as_deref() == Some("wireframe");
-        if icon_button(ui, Icon::Wireframe, wire, "Wireframe", "Edges of the meshes, on or off (W)").clicked() {
+        if icon_button(ui, Icon::Wireframe, wire, "Wireframe", "Edges of the meshes, on or off (W)").clicked()
+        {
             app.perform(Action::Wireframe, Held::default());
         }
         ui.separator();
@@ -208,7 +214,9 @@ fn style_choice(app: &mut StudioApp, ui: &mut Ui) {
     let shown = app.style_override.as_deref().map_or("as in scene".to_owned(), fields::words);
     let combo = egui::ComboBox::from_id_salt("style of all").selected_text(shown).width(92.0).height(460.0);
     let response = combo.show_ui(ui, |ui| menu::styles(app, ui)).response;
-    response.on_hover_text("Style of all bodies; the number keys change it, too").accessible_name("Style of all bodies");
+    response
+        .on_hover_text("Style of all bodies; the number keys change it, too")
+        .accessible_name("Style of all bodies");
 }
 
 /// Gives what the pointer does in the picture to the hands.
@@ -319,7 +327,13 @@ fn overlays(app: &StudioApp, ui: &Ui, rect: Rect) {
     let colours = palette(ui.visuals().dark_mode);
     if let Some((low, high)) = app.hands.rectangle() {
         let box_rect = Rect::from_two_pos(app.viewport.point(low), app.viewport.point(high));
-        painter.rect(box_rect, 0.0, colours.accent.gamma_multiply(0.12), Stroke::new(1.0, colours.accent), StrokeKind::Inside);
+        painter.rect(
+            box_rect,
+            0.0,
+            colours.accent.gamma_multiply(0.12),
+            Stroke::new(1.0, colours.accent),
+            StrokeKind::Inside,
+        );
     }
     if let Some((quantity, range)) = app.looks.legend(&app.styles) {
         legend(&painter, rect, quantity, range);
@@ -328,7 +342,13 @@ fn overlays(app: &StudioApp, ui: &Ui, rect: Rect) {
     let at = rect.left_top() + vec2(8.0, 6.0);
     boxed_text(&painter, at, Align2::LEFT_TOP, &hint, rect.width() - 16.0);
     if let Some(state) = state(app) {
-        boxed_text(&painter, rect.right_top() + vec2(-8.0, 6.0), Align2::RIGHT_TOP, &state, 0.4 * rect.width());
+        boxed_text(
+            &painter,
+            rect.right_top() + vec2(-8.0, 6.0),
+            Align2::RIGHT_TOP,
+            &state,
+            0.4 * rect.width(),
+        );
     }
     if app.moment().items.is_empty() {
         let text = "Choose a scene on the left, drop a file here, or add a cloth from the menu Add.";
@@ -367,7 +387,9 @@ fn state(app: &StudioApp) -> Option<String> {
         Showing::Replay { .. } => Some("Replay   Esc: now".into()),
         Showing::Live if app.shown.replaying => Some("Recording is played".into()),
         Showing::Live if app.shown.recording => Some("Recording …".into()),
-        Showing::Live if app.shown.waiting > 0 && !app.shown.playing => Some("Paused: hands act when it plays".into()),
+        Showing::Live if app.shown.waiting > 0 && !app.shown.playing => {
+            Some("Paused: hands act when it plays".into())
+        }
         Showing::Live => None,
     }
 }
@@ -384,7 +406,8 @@ fn boxed_text(painter: &egui::Painter, at: egui::Pos2, align: Align2, text: &str
 /// Colours and the values they stand for, at the right.
 fn legend(painter: &egui::Painter, rect: Rect, quantity: Quantity, range: [f32; 2]) {
     let height = (0.5 * rect.height()).clamp(40.0, 200.0);
-    let bar = Rect::from_min_size(pos2(rect.right() - 26.0, rect.center().y - 0.5 * height), vec2(14.0, height));
+    let bar =
+        Rect::from_min_size(pos2(rect.right() - 26.0, rect.center().y - 0.5 * height), vec2(14.0, height));
     let (unit, factor) = quantity.unit();
     painter.rect_filled(
         Rect::from_min_max(bar.min - vec2(62.0, 24.0), bar.max + vec2(8.0, 10.0)),

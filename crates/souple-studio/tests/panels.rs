@@ -132,16 +132,18 @@ fn a_field_that_needs_a_restart_says_so_and_offers_it() {
     assert!(studio.query_by_label("Vertices needs a restart").is_some());
     assert!(studio.query_by_label("Stretch stiffness needs a restart").is_none());
     assert!(studio.query_by_role_and_label(Role::Button, "Apply and restart").is_none());
-    let vertices = studio.get_all_by_role(Role::SpinButton).find(|node| {
-        node.accesskit_node().label().is_some_and(|label| label == "Vertices u")
-    });
+    let vertices = studio
+        .get_all_by_role(Role::SpinButton)
+        .find(|node| node.accesskit_node().label().is_some_and(|label| label == "Vertices u"));
     vertices.expect("the number of vertices along u").set_value_accesskit(12.0);
     studio.run_steps(2);
     assert!(studio.state().restart_reason().is_some());
     let run = studio.state().shown.run;
     studio.run_steps(2);
     press(&mut studio, "Apply and restart");
-    wait(&mut studio, "it started again", |app| app.shown.run != run && app.shown.bodies[0].vertices == 12 * 9);
+    wait(&mut studio, "it started again", |app| {
+        app.shown.run != run && app.shown.bodies[0].vertices == 12 * 9
+    });
     assert_eq!(studio.state().restart_reason(), None);
     assert!(studio.query_by_role_and_label(Role::Button, "Apply and restart").is_none());
 }
@@ -306,12 +308,14 @@ fn a_broken_shader_shows_the_message_of_the_compiler_and_goes_when_it_is_mended(
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("my.wgsl"), good).unwrap();
     let path = folder.path().join("scene.toml");
-    let text = HANGING.replace("fabric = 'cotton'", "fabric = 'cotton'\nlook = { style = { shader = 'my.wgsl' } }");
+    let text =
+        HANGING.replace("fabric = 'cotton'", "fabric = 'cotton'\nlook = { style = { shader = 'my.wgsl' } }");
     std::fs::write(&path, text).unwrap();
     let mut studio = studio(Options { file: Some(path), ..options() });
     wait(&mut studio, "the shader", |app| app.styles.get("my.wgsl").is_ok());
     let kept = studio.state().styles.get("my.wgsl").unwrap().version;
-    std::fs::write(folder.path().join("my.wgsl"), good.replace("1.0, 0.0, 0.0", "glow(), 0.0, 0.0, 0.0")).unwrap();
+    std::fs::write(folder.path().join("my.wgsl"), good.replace("1.0, 0.0, 0.0", "glow(), 0.0, 0.0, 0.0"))
+        .unwrap();
     wait(&mut studio, "the message", |app| app.messages.get("file/my.wgsl").is_some());
     let message = studio.state().messages.get("file/my.wgsl").unwrap().text.clone();
     assert!(message.contains("line 3") && message.contains("glow"), "{message}");
@@ -345,7 +349,9 @@ fn a_diverging_body_becomes_a_message_that_offers_to_thaw_it() {
 #[test]
 fn menus_build_a_scene_that_compiles() {
     let mut studio = studio(options());
-    for (menu, item) in [("Add", "Cloth that hangs"), ("Add", "Cloth that falls"), ("Add", "Rope"), ("Add", "Wind")] {
+    for (menu, item) in
+        [("Add", "Cloth that hangs"), ("Add", "Cloth that falls"), ("Add", "Rope"), ("Add", "Wind")]
+    {
         press(&mut studio, menu);
         press(&mut studio, item);
     }
@@ -504,15 +510,41 @@ fn hands_pull_and_select_in_the_picture() {
     studio.run_steps(1);
     step_some(&mut studio);
     wait(&mut studio, "it is pulled", |app| app.shown.grabs.len() == 1);
-    let _ = button(false, away, Modifiers::NONE);
+    studio.event(button(false, away, Modifiers::NONE));
+    studio.run_steps(1);
+    studio.state_mut().worker.send(Request::Step);
+    wait(&mut studio, "it is let go", |app| app.shown.grabs.is_empty());
+
+    // Shift-click selects the vertex, P pins it, Esc forgets it.
+    let app = studio.state();
+    let corner = app.moment().items[0].positions[80];
+    let at = app.viewport.point(app.camera.pixel(corner, app.viewport.size_pixels()).unwrap());
+    for pressed in [true, false] {
+        studio.hover_at(at);
+        studio.event_modifiers(button(pressed, at, Modifiers::SHIFT), Modifiers::SHIFT);
+        studio.run_steps(2);
+    }
+    assert_eq!(studio.state().hands.selection.get(&0).map(|v| v.contains(&80)), Some(true));
+    studio.key_press(Key::P);
+    studio.run_steps(1);
+    studio.state_mut().worker.send(Request::Step);
+    wait(&mut studio, "it is pinned", |app| app.shown.pinned[0].iter().any(|pin| pin.vertex == 80));
+    studio.key_press(Key::Escape);
+    studio.run_steps(2);
+    assert!(studio.state().hands.selection.values().all(|vertices| vertices.is_empty()));
 }
 
 #[test]
 fn every_size_of_the_window_is_drawn_without_a_fault() {
     let (_folder, _, mut studio) = opened(HANGING);
     studio.state_mut().layout.help = true;
-    studio.state_mut().messages.error("test", "a message that is long enough to need several lines in a small window");
-    for size in [(1, 1), (0, 0), (30, 20), (90, 300), (300, 90), (320, 200), (640, 480), (1024, 640), (2560, 1440)] {
+    studio
+        .state_mut()
+        .messages
+        .error("test", "a message that is long enough to need several lines in a small window");
+    for size in
+        [(1, 1), (0, 0), (30, 20), (90, 300), (300, 90), (320, 200), (640, 480), (1024, 640), (2560, 1440)]
+    {
         studio.set_size(vec2(size.0 as f32, size.1 as f32));
         studio.run_steps(3);
     }
@@ -529,8 +561,28 @@ fn every_size_of_the_window_is_drawn_without_a_fault() {
 fn all_buttons_around_the_picture_are_inside_small_windows_and_apart() {
     let (_folder, _, mut studio) = opened(HANGING);
     let names = [
-        "File", "Edit", "Add", "View", "Simulation", "Help", "Select", "Move", "Scissors", "Fan", "Wireframe", "Front",
-        "Side", "Top", "See everything", "Reset", "Play", "Step", "Loop", "Record", "Replay", "Save picture",
+        "File",
+        "Edit",
+        "Add",
+        "View",
+        "Simulation",
+        "Help",
+        "Select",
+        "Move",
+        "Scissors",
+        "Fan",
+        "Wireframe",
+        "Front",
+        "Side",
+        "Top",
+        "See everything",
+        "Reset",
+        "Play",
+        "Step",
+        "Loop",
+        "Record",
+        "Replay",
+        "Save picture",
         "Save animation",
     ];
     for size in [vec2(1280.0, 720.0), vec2(1024.0, 640.0)] {
@@ -539,14 +591,22 @@ fn all_buttons_around_the_picture_are_inside_small_windows_and_apart() {
         let rects: Vec<(String, egui::Rect)> = names
             .iter()
             .flat_map(|name| {
-                studio.get_all_by_role_and_label(Role::Button, name).map(|node| ((*name).to_owned(), node.rect()))
+                studio
+                    .get_all_by_role_and_label(Role::Button, name)
+                    .map(|node| ((*name).to_owned(), node.rect()))
             })
             .collect();
         assert!(rects.len() >= names.len());
         for (k, (name, rect)) in rects.iter().enumerate() {
-            assert!(egui::Rect::from_min_size(egui::Pos2::ZERO, size).contains_rect(*rect), "{name} {rect:?}");
+            assert!(
+                egui::Rect::from_min_size(egui::Pos2::ZERO, size).contains_rect(*rect),
+                "{name} {rect:?}"
+            );
             for (other, other_rect) in &rects[k + 1..] {
-                assert!(!rect.shrink(0.5).intersects(other_rect.shrink(0.5)), "{name} and {other} at {size:?}");
+                assert!(
+                    !rect.shrink(0.5).intersects(other_rect.shrink(0.5)),
+                    "{name} and {other} at {size:?}"
+                );
             }
         }
     }
@@ -583,7 +643,10 @@ fn everything_that_can_be_selected_has_its_fields() {
         studio.state_mut().select(object);
         studio.run_steps(4);
         assert_eq!(studio.state().selected, object);
-        assert!(studio.query_all_by_role_and_label(Role::SpinButton, field).next().is_some(), "{object:?} {field}");
+        assert!(
+            studio.query_all_by_role_and_label(Role::SpinButton, field).next().is_some(),
+            "{object:?} {field}"
+        );
     }
     studio.state_mut().select(Object::Pin(0, 1));
     studio.run_steps(4);

@@ -147,6 +147,12 @@ impl Artist {
         Ok(picture)
     }
 
+    /// What the driver said of styles that it refused: name of the style and message. They are not drawn.
+    pub fn refused_styles(&self) -> Vec<(String, String)> {
+        let refused = self.gpu.iter().flat_map(|(_, renderer)| renderer.refused_styles());
+        refused.map(|(name, message)| (name.to_owned(), message.to_owned())).collect()
+    }
+
     /// What the parts of the last picture took.
     pub fn timings(&self) -> Timings {
         self.timings

@@ -165,7 +165,7 @@ impl<'a> Scene<'a> {
         let viewport = Viewport::new(size);
         let projection = projection(camera, size);
         let (surfaces, mut faces) = faces(moment, looks, styles, &projection, &viewport);
-        let backdrop = Backdrop::of(moment, &looks.view, camera);
+        let backdrop = Backdrop::of(moment, looks, camera);
         if backdrop.has_ground {
             let (centre, reach) = (backdrop.ground_centre, backdrop.ground_reach);
             let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]

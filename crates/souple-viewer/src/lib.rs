@@ -24,6 +24,7 @@ pub mod style;
 mod artist;
 
 pub use artist::{Artist, ArtistError, Timings, WhichRenderer};
+pub use backdrop::Extent;
 pub use camera::Camera;
 pub use capture::{Capture, Item, ItemKind, ItemMesh, Moment};
 pub use looks::{ItemLook, Line, Looks, Marker, Marks};

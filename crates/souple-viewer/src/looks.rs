@@ -7,6 +7,7 @@ use glam::Vec3;
 use souple::scene::{Look, Scene, Style, View};
 use souple_formats::picture::Picture;
 
+use crate::backdrop::Extent;
 use crate::capture::{Item, ItemKind, Moment};
 use crate::style::{Quantity, StyleSheet};
 
@@ -52,12 +53,14 @@ pub struct Looks {
     pub colliders: Vec<ItemLook>,
     /// Camera, background, ground, light.
     pub view: View,
+    /// What ground and shadows are made for; each moment's own without it, so that they move with the cloth.
+    pub extent: Option<Extent>,
 }
 
 impl Looks {
     /// The looks that a scene asks for. `texture` gives the image of a path; what it cannot give is drawn without.
     pub fn of_scene(scene: &Scene, mut texture: impl FnMut(&str) -> Option<Arc<Picture>>) -> Looks {
-        let mut looks = Looks { bodies: Vec::new(), colliders: Vec::new(), view: scene.view };
+        let mut looks = Looks { bodies: Vec::new(), colliders: Vec::new(), view: scene.view, extent: None };
         for (b, body) in scene.bodies.iter().enumerate() {
             looks.bodies.push(item_look(
                 body.look.as_ref(),

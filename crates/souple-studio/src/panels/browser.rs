@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use eframe::egui::{self, ColorImage, Context, Rect, Role, ScrollArea, Sense, TextureHandle, TextureOptions, Ui, WidgetInfo, vec2};
+use eframe::egui::{
+    self, ColorImage, Context, Rect, Role, ScrollArea, Sense, TextureHandle, TextureOptions, Ui, WidgetInfo,
+    vec2,
+};
 use souple_files::library::SceneEntry;
 use souple_viewer::WhichRenderer;
 
@@ -164,7 +167,8 @@ fn card(ui: &mut Ui, entry: &SceneEntry, picture: Option<&TextureHandle>, curren
     response.widget_info(|| WidgetInfo::selected(Role::Button, entry.error.is_none(), current, &name));
     if ui.is_rect_visible(rect) {
         let visuals = ui.style().interact_selectable(&response, current);
-        let fill = if current || response.hovered() { visuals.weak_bg_fill } else { ui.visuals().faint_bg_color };
+        let fill =
+            if current || response.hovered() { visuals.weak_bg_fill } else { ui.visuals().faint_bg_color };
         ui.painter().rect_filled(rect, 4.0, fill);
         let image = Rect::from_min_size(rect.min + vec2(4.0, 4.0), picture_size);
         match picture {
@@ -192,7 +196,12 @@ fn card(ui: &mut Ui, entry: &SceneEntry, picture: Option<&TextureHandle>, curren
 fn texts(ui: &Ui, entry: &SceneEntry, name: &str, rect: Rect, colour: egui::Color32) {
     let painter = ui.painter_at(rect);
     let lines = |text: &str, size: f32, colour: egui::Color32, rows: usize| {
-        let mut job = egui::text::LayoutJob::simple(text.to_owned(), egui::FontId::proportional(size), colour, rect.width());
+        let mut job = egui::text::LayoutJob::simple(
+            text.to_owned(),
+            egui::FontId::proportional(size),
+            colour,
+            rect.width(),
+        );
         job.wrap.max_rows = rows;
         painter.layout_job(job)
     };
@@ -226,8 +235,11 @@ mod tests {
 
     #[test]
     fn scenes_are_grouped_by_folder_and_found_by_words() {
-        let entries =
-            vec![entry("s/cloth/flag.toml", "Flag"), entry("s/bench/w1.toml", ""), entry("s/cloth/box.toml", "Box")];
+        let entries = vec![
+            entry("s/cloth/flag.toml", "Flag"),
+            entry("s/bench/w1.toml", ""),
+            entry("s/cloth/box.toml", "Box"),
+        ];
         let mut browser = Browser { entries, ..Browser::default() };
         let names = |browser: &Browser| -> Vec<(String, usize)> {
             browser.groups().into_iter().map(|(name, list)| (name, list.len())).collect()

@@ -54,7 +54,12 @@ pub const fn live(label: &'static str, owner: &'static str, name: &'static str, 
 }
 
 /// A field that needs a restart.
-pub const fn restart(label: &'static str, owner: &'static str, name: &'static str, unit: &'static str) -> Field {
+pub const fn restart(
+    label: &'static str,
+    owner: &'static str,
+    name: &'static str,
+    unit: &'static str,
+) -> Field {
     Field { label, owner, name, unit, effect: Effect::Restart }
 }
 
@@ -133,12 +138,20 @@ impl<'a> Form<'a> {
 
     /// A number that is dragged or typed.
     pub fn number(&mut self, ui: &mut Ui, field: Field, range: RangeInclusive<f64>, value: &mut f64) {
-        let response = self.row(ui, field, |ui| ui.add(drag(value, range, field.unit)).accessible_name(field.label));
+        let response =
+            self.row(ui, field, |ui| ui.add(drag(value, range, field.unit)).accessible_name(field.label));
         self.note(field, &response);
     }
 
     /// A number with a slider; the ends are those of the slider, more can be typed up to `most`.
-    pub fn slider(&mut self, ui: &mut Ui, field: Field, range: RangeInclusive<f64>, most: f64, value: &mut f64) {
+    pub fn slider(
+        &mut self,
+        ui: &mut Ui,
+        field: Field,
+        range: RangeInclusive<f64>,
+        most: f64,
+        value: &mut f64,
+    ) {
         let (least, slider_end) = (*range.start(), *range.end());
         let response = self.row(ui, field, |ui| {
             let slider = Slider::new(value, range).suffix(suffix(field.unit)).clamping(SliderClamping::Never);
@@ -165,7 +178,10 @@ impl<'a> Form<'a> {
         let mut clicked = false;
         let response = self.row(ui, field, |ui| {
             let mut set = value.is_some();
-            clicked = ui.checkbox(&mut set, "").on_hover_text(format!("Set here; otherwise: {otherwise}")).clicked();
+            clicked = ui
+                .checkbox(&mut set, "")
+                .on_hover_text(format!("Set here; otherwise: {otherwise}"))
+                .clicked();
             if clicked {
                 *value = set.then_some(first);
             }
@@ -209,7 +225,8 @@ impl<'a> Form<'a> {
         let responses = self.row(ui, field, |ui| {
             let [a, b] = value;
             [(a, 1), (b, 2)].map(|(part, number)| {
-                ui.add(drag(part, range.clone(), field.unit)).accessible_name(format!("{} {number}", field.label))
+                ui.add(drag(part, range.clone(), field.unit))
+                    .accessible_name(format!("{} {number}", field.label))
             })
         });
         responses.iter().for_each(|response| self.note(field, response));
@@ -222,7 +239,8 @@ impl<'a> Form<'a> {
             let width = ((ui.available_width() - 8.0) / 3.0).clamp(30.0, 64.0);
             let [x, y, z] = value;
             [(x, "x"), (y, "y"), (z, "z")].map(|(part, axis)| {
-                let tip = if field.unit.is_empty() { axis.to_owned() } else { format!("{axis}, {}", field.unit) };
+                let tip =
+                    if field.unit.is_empty() { axis.to_owned() } else { format!("{axis}, {}", field.unit) };
                 let widget = drag(part, range.clone(), "");
                 ui.add_sized([width, ui.spacing().interact_size.y], widget)
                     .on_hover_text(tip)
@@ -252,9 +270,10 @@ impl<'a> Form<'a> {
         let mut clicked = false;
         self.row(ui, field, |ui| {
             let width = ui.available_width().min(150.0);
-            ComboBox::from_id_salt((field.owner, field.name)).selected_text(words(shown)).width(width).show_ui(
-                ui,
-                |ui| {
+            ComboBox::from_id_salt((field.owner, field.name))
+                .selected_text(words(shown))
+                .width(width)
+                .show_ui(ui, |ui| {
                     for (choice, name) in choices {
                         let response = ui.selectable_label(choice == value, words(name));
                         if response.clicked() && choice != value {
@@ -266,8 +285,7 @@ impl<'a> Form<'a> {
                             response.on_hover_text(text);
                         }
                     }
-                },
-            );
+                });
         });
         self.note_click(field, clicked);
         clicked
@@ -298,15 +316,26 @@ impl<'a> Form<'a> {
     }
 
     /// A colour that may be left to something else, sRGB from 0 to 1.
-    pub fn colour(&mut self, ui: &mut Ui, field: Field, value: &mut Option<[f64; 3]>, shown: [f32; 3], otherwise: &str) {
+    pub fn colour(
+        &mut self,
+        ui: &mut Ui,
+        field: Field,
+        value: &mut Option<[f64; 3]>,
+        shown: [f32; 3],
+        otherwise: &str,
+    ) {
         let mut clicked = false;
         let response = self.row(ui, field, |ui| {
             let mut set = value.is_some();
-            clicked = ui.checkbox(&mut set, "").on_hover_text(format!("Set here; otherwise: {otherwise}")).clicked();
+            clicked = ui
+                .checkbox(&mut set, "")
+                .on_hover_text(format!("Set here; otherwise: {otherwise}"))
+                .clicked();
             if clicked {
                 *value = set.then(|| shown.map(f64::from));
             }
-            let mut bytes = value.map_or(shown, |c| c.map(|part| part as f32)).map(|part| (part * 255.0).round() as u8);
+            let mut bytes =
+                value.map_or(shown, |c| c.map(|part| part as f32)).map(|part| (part * 255.0).round() as u8);
             match value {
                 Some(colour) => {
                     let response = ui.color_edit_button_srgb(&mut bytes);
@@ -318,7 +347,11 @@ impl<'a> Form<'a> {
                 }
                 None => {
                     let (rect, _) = ui.allocate_exact_size(egui::vec2(22.0, 14.0), egui::Sense::hover());
-                    ui.painter().rect_filled(rect, 2.0, egui::Color32::from_rgb(bytes[0], bytes[1], bytes[2]));
+                    ui.painter().rect_filled(
+                        rect,
+                        2.0,
+                        egui::Color32::from_rgb(bytes[0], bytes[1], bytes[2]),
+                    );
                     ui.weak(otherwise);
                     None
                 }
@@ -392,9 +425,9 @@ pub fn plain(value: f64) -> String {
         let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
         return format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'));
     }
-    let whole_digits = if size >= 1.0 { size.log10().floor() as i32 + 1 } else { 1 };
+    let whole_digits = if size >= 1.0 { size.log10().floor() as i32 + 1 } else { 0 };
     let leading_zeros = if size > 0.0 && size < 1.0 { -size.log10().floor() as i32 - 1 } else { 0 };
-    let decimals = (5 - whole_digits + leading_zeros + 1).clamp(0, 9) as usize;
+    let decimals = (6 - whole_digits + leading_zeros).clamp(0, 9) as usize;
     let text = format!("{value:.decimals$}");
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),

@@ -100,7 +100,9 @@ impl FileDialog {
                 self.entries = entries;
                 self.problem = None;
             }
-            Err(error) => self.problem = Some(format!("{}: cannot read this folder: {error}", folder.display())),
+            Err(error) => {
+                self.problem = Some(format!("{}: cannot read this folder: {error}", folder.display()))
+            }
         }
     }
 
@@ -136,7 +138,10 @@ impl FileDialog {
             self.name.clear();
             return None;
         }
-        if self.mode == Mode::Save && !self.fits(&typed) && let Some(end) = self.extensions.first() {
+        if self.mode == Mode::Save
+            && !self.fits(&typed)
+            && let Some(end) = self.extensions.first()
+        {
             path.as_mut_os_string().push(format!(".{end}"));
         }
         match self.mode {
@@ -256,33 +261,37 @@ impl FileDialog {
         let mut doubly = false;
         let row = ui.spacing().interact_size.y;
         let rows: Vec<Entry> = self.fitting().cloned().collect();
-        egui::Frame::new().fill(ui.visuals().extreme_bg_color).inner_margin(4).corner_radius(3).show(ui, |ui| {
-            ui.set_min_height(height);
-            let scroll = ScrollArea::vertical().max_height(height).auto_shrink([false, false]);
-            scroll.show_rows(ui, row, rows.len(), |ui, range| {
-                for entry in &rows[range] {
-                    ui.horizontal(|ui| {
-                        let icon = if entry.is_folder { Icon::Folder } else { Icon::File };
-                        icon_label(ui, icon, ui.visuals().weak_text_color());
-                        let selected = !entry.is_folder && self.name == entry.name;
-                        let bytes = souple_files::size(u128::from(entry.bytes));
-                        let size = if entry.is_folder { String::new() } else { bytes };
-                        let size = egui::RichText::new(size).weak();
-                        let width = ui.available_width() - 8.0;
-                        let line = egui::Button::selectable(selected, entry.name.as_str()).right_text(size);
-                        let response = ui.add(line.truncate().min_size(egui::vec2(width.max(40.0), row)));
-                        let response = response.accessible_name(entry.name.as_str());
-                        if response.clicked() {
-                            clicked = Some(entry.clone());
-                            doubly = response.double_clicked();
-                        }
-                    });
+        egui::Frame::new().fill(ui.visuals().extreme_bg_color).inner_margin(4).corner_radius(3).show(
+            ui,
+            |ui| {
+                ui.set_min_height(height);
+                let scroll = ScrollArea::vertical().max_height(height).auto_shrink([false, false]);
+                scroll.show_rows(ui, row, rows.len(), |ui, range| {
+                    for entry in &rows[range] {
+                        ui.horizontal(|ui| {
+                            let icon = if entry.is_folder { Icon::Folder } else { Icon::File };
+                            icon_label(ui, icon, ui.visuals().weak_text_color());
+                            let selected = !entry.is_folder && self.name == entry.name;
+                            let bytes = souple_files::size(u128::from(entry.bytes));
+                            let size = if entry.is_folder { String::new() } else { bytes };
+                            let size = egui::RichText::new(size).weak();
+                            let width = ui.available_width() - 8.0;
+                            let line =
+                                egui::Button::selectable(selected, entry.name.as_str()).right_text(size);
+                            let response = ui.add(line.truncate().min_size(egui::vec2(width.max(40.0), row)));
+                            let response = response.accessible_name(entry.name.as_str());
+                            if response.clicked() {
+                                clicked = Some(entry.clone());
+                                doubly = response.double_clicked();
+                            }
+                        });
+                    }
+                });
+                if rows.is_empty() {
+                    ui.weak("nothing here that fits");
                 }
-            });
-            if rows.is_empty() {
-                ui.weak("nothing here that fits");
-            }
-        });
+            },
+        );
         match clicked {
             Some(entry) if entry.is_folder => {
                 self.enter(&self.folder.join(&entry.name));
@@ -307,7 +316,11 @@ fn list(folder: &Path) -> std::io::Result<Vec<Entry>> {
             // Links are followed: a link to a folder can be entered.
             let data = fs::metadata(entry.path()).ok()?;
             let is_folder = data.is_dir();
-            (!name.starts_with('.')).then(|| Entry { name, is_folder, bytes: if is_folder { 0 } else { data.len() } })
+            (!name.starts_with('.')).then(|| Entry {
+                name,
+                is_folder,
+                bytes: if is_folder { 0 } else { data.len() },
+            })
         })
         .collect();
     entries.sort_by_key(|entry| (!entry.is_folder, entry.name.to_lowercase()));

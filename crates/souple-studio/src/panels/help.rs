@@ -20,7 +20,8 @@ pub fn show(app: &mut StudioApp, ctx: &Context) {
         return;
     }
     let screen = ctx.content_rect();
-    let size = egui::vec2((screen.width() - 60.0).clamp(200.0, 940.0), (screen.height() - 110.0).clamp(80.0, 560.0));
+    let size =
+        egui::vec2((screen.width() - 60.0).clamp(200.0, 940.0), (screen.height() - 110.0).clamp(80.0, 560.0));
     let mut open = true;
     egui::Window::new("Keys and mouse")
         .open(&mut open)

@@ -1,6 +1,9 @@
 //! Icons drawn as shapes: they need no font, are sharp at every size and follow the colours of the theme.
 
-use eframe::egui::{self, Color32, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2};
+use eframe::egui::{
+    self, Color32, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke, StrokeKind, Ui, Vec2,
+    WidgetInfo, pos2, vec2,
+};
 
 /// What an icon shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +69,13 @@ pub fn icon_button(ui: &mut Ui, icon: Icon, selected: bool, name: &str, tip: &st
     if ui.is_rect_visible(rect) {
         let visuals = ui.style().interact_selectable(&response, selected);
         if selected || response.hovered() || response.has_focus() {
-            ui.painter().rect(rect, visuals.corner_radius, visuals.weak_bg_fill, visuals.bg_stroke, StrokeKind::Inside);
+            ui.painter().rect(
+                rect,
+                visuals.corner_radius,
+                visuals.weak_bg_fill,
+                visuals.bg_stroke,
+                StrokeKind::Inside,
+            );
         }
         let square = Rect::from_center_size(rect.center(), Vec2::splat(side - 9.0));
         paint(ui.painter(), square, icon, visuals.fg_stroke.color);
@@ -88,7 +97,13 @@ pub fn labelled_button(ui: &mut Ui, icon: Icon, selected: bool, name: &str, tip:
     if ui.is_rect_visible(rect) {
         let visuals = ui.style().interact_selectable(&response, selected);
         if selected || response.hovered() || response.has_focus() {
-            ui.painter().rect(rect, visuals.corner_radius, visuals.weak_bg_fill, visuals.bg_stroke, StrokeKind::Inside);
+            ui.painter().rect(
+                rect,
+                visuals.corner_radius,
+                visuals.weak_bg_fill,
+                visuals.bg_stroke,
+                StrokeKind::Inside,
+            );
         }
         let middle = rect.left() + padding + 0.5 * icon_side;
         let square = Rect::from_center_size(pos2(middle, rect.center().y), Vec2::splat(icon_side));
@@ -157,12 +172,22 @@ pub fn paint(painter: &Painter, square: Rect, icon: Icon, colour: Color32) {
         }
         Icon::Stop => bar(0.14, 0.14, 0.86, 0.86),
         Icon::Camera => {
-            painter.rect_stroke(Rect::from_min_max(at(0.02, 0.28), at(0.98, 0.9)), 1.5, thin, StrokeKind::Inside);
+            painter.rect_stroke(
+                Rect::from_min_max(at(0.02, 0.28), at(0.98, 0.9)),
+                1.5,
+                thin,
+                StrokeKind::Inside,
+            );
             bar(0.34, 0.14, 0.66, 0.30);
             painter.circle_stroke(at(0.5, 0.59), 0.17 * side, thin);
         }
         Icon::Film => {
-            painter.rect_stroke(Rect::from_min_max(at(0.04, 0.08), at(0.96, 0.92)), 1.0, thin, StrokeKind::Inside);
+            painter.rect_stroke(
+                Rect::from_min_max(at(0.04, 0.08), at(0.96, 0.92)),
+                1.0,
+                thin,
+                StrokeKind::Inside,
+            );
             for y in [0.26, 0.5, 0.74] {
                 bar(0.15, y - 0.06, 0.27, y + 0.06);
                 bar(0.73, y - 0.06, 0.85, y + 0.06);

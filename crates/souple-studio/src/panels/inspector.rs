@@ -9,7 +9,9 @@ use super::fields::{Effect, Form, live, look, restart};
 use super::icons::{Icon, icon_button, icon_label};
 use super::inspector_body::{body_fields, body_line, pin_fields, pull_fields};
 use super::inspector_look::{LookWish, look_fields};
-use super::inspector_world::{collider_fields, collider_line, group_fields, scene_fields, subtitle, wind_fields};
+use super::inspector_world::{
+    collider_fields, collider_line, group_fields, scene_fields, subtitle, wind_fields,
+};
 use super::theme::palette;
 use crate::actions::Purpose;
 use crate::app::{StudioApp, solver_words};
@@ -66,14 +68,25 @@ fn object_id(object: Object) -> (u8, usize, usize) {
 fn head(app: &mut StudioApp, ui: &mut Ui, object: Object, name: &str) {
     let scene = app.document.scene();
     let (kind, line) = match object {
-        Object::Scene => ("Scene", format!("{}, {}", count(scene.bodies.len(), "body", "bodies"), count(scene.colliders.len(), "collider", "colliders"))),
+        Object::Scene => (
+            "Scene",
+            format!(
+                "{}, {}",
+                count(scene.bodies.len(), "body", "bodies"),
+                count(scene.colliders.len(), "collider", "colliders")
+            ),
+        ),
         Object::Wind => ("Wind", "moving air".into()),
         Object::Group(g) => {
             ("Solver group", scene.groups.get(g).map_or_else(String::new, |g| solver_words(g.solver)))
         }
         Object::Body(b) => ("Body", scene.bodies.get(b).map_or_else(String::new, body_line)),
-        Object::Pin(b, _) => ("Pin set", scene.bodies.get(b).map_or_else(String::new, |b| format!("of '{}'", b.name))),
-        Object::Pull(b, _) => ("Pull", scene.bodies.get(b).map_or_else(String::new, |b| format!("of '{}'", b.name))),
+        Object::Pin(b, _) => {
+            ("Pin set", scene.bodies.get(b).map_or_else(String::new, |b| format!("of '{}'", b.name)))
+        }
+        Object::Pull(b, _) => {
+            ("Pull", scene.bodies.get(b).map_or_else(String::new, |b| format!("of '{}'", b.name)))
+        }
         Object::Collider(c) => ("Collider", scene.colliders.get(c).map_or_else(String::new, collider_line)),
     };
     ui.horizontal(|ui| {
@@ -88,7 +101,10 @@ fn head(app: &mut StudioApp, ui: &mut Ui, object: Object, name: &str) {
             });
         }
     });
-    ui.add(egui::Label::new(egui::RichText::new(if name.is_empty() { "untitled" } else { name }).heading()).truncate());
+    ui.add(
+        egui::Label::new(egui::RichText::new(if name.is_empty() { "untitled" } else { name }).heading())
+            .truncate(),
+    );
     subtitle(ui, &line);
 }
 
@@ -212,11 +228,13 @@ fn group(app: &mut StudioApp, ui: &mut Ui, g: usize) {
     });
     rename(app, Object::Group(g), name);
     section(ui, "Now", true, |ui| {
-        let bodies = app.shown.bodies.iter().filter(|body| {
-            app.document.scene().groups.get(g).is_some_and(|group| group.name == body.group)
-        });
+        let bodies =
+            app.shown.bodies.iter().filter(|body| {
+                app.document.scene().groups.get(g).is_some_and(|group| group.name == body.group)
+            });
         for body in bodies {
-            let iterations = if body.iterations > 0 { format!(", {} iterations", body.iterations) } else { String::new() };
+            let iterations =
+                if body.iterations > 0 { format!(", {} iterations", body.iterations) } else { String::new() };
             ui.label(format!("{}: {} steps per frame{iterations}", body.name, body.substeps));
         }
     });
@@ -302,7 +320,8 @@ fn state_of_body(app: &StudioApp, ui: &mut Ui, b: usize) {
     let Some(info) = app.shown.bodies.get(b) else { return };
     section(ui, "Now", false, |ui| {
         ui.label(format!("{} vertices, {} times torn or cut", info.vertices, info.tears));
-        let iterations = if info.iterations > 0 { format!(", {} iterations", info.iterations) } else { String::new() };
+        let iterations =
+            if info.iterations > 0 { format!(", {} iterations", info.iterations) } else { String::new() };
         ui.label(format!("{}, {} steps per frame{iterations}", solver_words(info.solver), info.substeps));
         let held = app.shown.pinned.get(b).map_or(0, Vec::len);
         ui.label(format!("{held} particles held"));
@@ -321,7 +340,9 @@ fn wish_for(app: &mut StudioApp, wish: Option<LookWish>, object: Object) {
 }
 
 fn pin(app: &mut StudioApp, ui: &mut Ui, b: usize, p: usize) {
-    let Some(mut pin) = app.document.scene().bodies.get(b).and_then(|body| body.pins.get(p)).cloned() else { return };
+    let Some(mut pin) = app.document.scene().bodies.get(b).and_then(|body| body.pins.get(p)).cloned() else {
+        return;
+    };
     let docs = Arc::clone(&app.docs);
     let mut form = Form::new(&docs, format!("pin set '{}'", pin.name));
     let name = form.name(ui, restart("Name", "Pin", "name", ""), &pin.name);
@@ -336,7 +357,10 @@ fn pin(app: &mut StudioApp, ui: &mut Ui, b: usize, p: usize) {
 }
 
 fn pull(app: &mut StudioApp, ui: &mut Ui, b: usize, p: usize) {
-    let Some(mut pull) = app.document.scene().bodies.get(b).and_then(|body| body.pulls.get(p)).cloned() else { return };
+    let Some(mut pull) = app.document.scene().bodies.get(b).and_then(|body| body.pulls.get(p)).cloned()
+    else {
+        return;
+    };
     let docs = Arc::clone(&app.docs);
     let mut form = Form::new(&docs, format!("pull {}", p + 1));
     pull_fields(&mut form, ui, &mut pull);

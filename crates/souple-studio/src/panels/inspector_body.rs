@@ -3,8 +3,8 @@
 use eframe::egui::{self, Ui};
 use souple::fabrics::{FABRICS, Fabric};
 use souple::scene::{
-    Air, Body, Border, Diagonals, Family, Grid, GridPlane, Layout, LengthLimit, LimitMethod, Limits, Motion, Pin, Pull,
-    Rayleigh, Region, RopeMass, Scene, Select, Shape, Tear,
+    Air, Body, Border, Diagonals, Family, Grid, GridPlane, Layout, LengthLimit, LimitMethod, Limits, Motion,
+    Pin, Pull, Rayleigh, Region, RopeMass, Scene, Select, Shape, Tear,
 };
 
 use super::fields::{Effect, Form, live, plain, restart, words};
@@ -20,7 +20,12 @@ const FAR: f64 = 1e3;
 pub fn body_fields(form: &mut Form, ui: &mut Ui, body: &mut Body, scene: &Scene) {
     section(ui, "Shape", true, |ui| shape_fields(form, ui, body));
     section(ui, "Placement", false, |ui| {
-        form.vector(ui, restart("Move, m", "Placement", "translate", "m"), -FAR..=FAR, &mut body.placement.translate);
+        form.vector(
+            ui,
+            restart("Move, m", "Placement", "translate", "m"),
+            -FAR..=FAR,
+            &mut body.placement.translate,
+        );
         let turn = restart("Turn, °", "Placement", "rotate_deg", "degrees about the axis");
         form.vector(ui, turn, -720.0..=720.0, &mut body.placement.rotate_deg);
         form.number(ui, restart("Scale", "Placement", "scale", ""), 1e-3..=1e3, &mut body.placement.scale);
@@ -48,7 +53,13 @@ fn shape_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
             form.count(ui, restart("Vertices", "Rope", "vertices", ""), 2..=MOST_SIDE, &mut rope.vertices);
             form.vector(ui, restart("Direction", "Rope", "direction", ""), -1.0..=1.0, &mut rope.direction);
             let choices = [(RopeMass::Segments, "segments"), (RopeMass::Beads, "beads")];
-            form.choice(ui, restart("Mass at", "Rope", "mass_at", ""), "RopeMass", &choices, &mut rope.mass_at);
+            form.choice(
+                ui,
+                restart("Mass at", "Rope", "mass_at", ""),
+                "RopeMass",
+                &choices,
+                &mut rope.mass_at,
+            );
         }
         Shape::File(file) => {
             form.row(ui, restart("Mesh file", "MeshFile", "path", ""), |ui| {
@@ -69,7 +80,13 @@ fn grid_fields(form: &mut Form, ui: &mut Ui, grid: &mut Grid) {
     let planes = [(GridPlane::Xz, "xz"), (GridPlane::Xy, "xy")];
     form.choice(ui, restart("Plane", "Grid", "plane", ""), "GridPlane", &planes, &mut grid.plane);
     let diagonals = [(Diagonals::Alternating, "alternating"), (Diagonals::Regular, "regular")];
-    form.choice(ui, restart("Diagonals", "Grid", "diagonals", ""), "Diagonals", &diagonals, &mut grid.diagonals);
+    form.choice(
+        ui,
+        restart("Diagonals", "Grid", "diagonals", ""),
+        "Diagonals",
+        &diagonals,
+        &mut grid.diagonals,
+    );
 }
 
 /// The fabric that gives what a body does not say itself.
@@ -93,20 +110,48 @@ fn material_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
     let is_rope = matches!(body.shape, Shape::Rope(_));
     let unit = if is_rope { "kg/m" } else { "kg/m²" };
     let first = fabric.map_or(0.15, |f| f.density);
-    let otherwise = if body.mass.is_some() { "by the mass".into() } else { from_fabric(fabric, |f| f.density, unit) };
-    form.optional(ui, live("Density", "Body", "density", unit), 1e-6..=1e4, &mut body.density, first, &otherwise);
+    let otherwise =
+        if body.mass.is_some() { "by the mass".into() } else { from_fabric(fabric, |f| f.density, unit) };
+    form.optional(
+        ui,
+        live("Density", "Body", "density", unit),
+        1e-6..=1e4,
+        &mut body.density,
+        first,
+        &otherwise,
+    );
     form.optional(ui, live("Mass", "Body", "mass", "kg"), 1e-9..=1e6, &mut body.mass, 1.0, "by the density");
     let otherwise = from_fabric(fabric, |f| f.thickness, "m");
     let first = fabric.map_or(5e-4, |f| f.thickness);
-    form.optional(ui, live("Thickness", "Body", "thickness", "m"), 1e-6..=1.0, &mut body.thickness, first, &otherwise);
+    form.optional(
+        ui,
+        live("Thickness", "Body", "thickness", "m"),
+        1e-6..=1.0,
+        &mut body.thickness,
+        first,
+        &otherwise,
+    );
     let young = live("Young's modulus", "Body", "young_modulus", "Pa");
     form.optional(ui, young, 0.0..=1e12, &mut body.young_modulus, 1e6, "by the springs");
-    form.part(ui, live("Damping", "Body", "rayleigh", ""), &mut body.rayleigh, Rayleigh::default, |form, ui, rayleigh| {
-        form.number(ui, live("Mass α", "Rayleigh", "mass", "1/s"), 0.0..=1e3, &mut rayleigh.mass);
-        let otherwise = from_fabric(fabric, |f| f.beta, "s");
-        let beta = live("Stiffness β", "Rayleigh", "stiffness", "s");
-        form.optional(ui, beta, 0.0..=10.0, &mut rayleigh.stiffness, fabric.map_or(1e-3, |f| f.beta), &otherwise);
-    });
+    form.part(
+        ui,
+        live("Damping", "Body", "rayleigh", ""),
+        &mut body.rayleigh,
+        Rayleigh::default,
+        |form, ui, rayleigh| {
+            form.number(ui, live("Mass α", "Rayleigh", "mass", "1/s"), 0.0..=1e3, &mut rayleigh.mass);
+            let otherwise = from_fabric(fabric, |f| f.beta, "s");
+            let beta = live("Stiffness β", "Rayleigh", "stiffness", "s");
+            form.optional(
+                ui,
+                beta,
+                0.0..=10.0,
+                &mut rayleigh.stiffness,
+                fabric.map_or(1e-3, |f| f.beta),
+                &otherwise,
+            );
+        },
+    );
 }
 
 fn spring_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
@@ -138,7 +183,9 @@ fn layout_field(form: &mut Form, ui: &mut Ui, layout: &mut Layout) {
     }
     match layout {
         Layout::Structural => {}
-        Layout::Radius(radius) => form.number(ui, live("Reach", "Layout", "radius", "m"), 1e-4..=10.0, radius),
+        Layout::Radius(radius) => {
+            form.number(ui, live("Reach", "Layout", "radius", "m"), 1e-4..=10.0, radius)
+        }
         Layout::Graph(edges) => form.count(ui, live("Edges", "Layout", "graph", ""), 1..=6, edges),
     }
 }
@@ -178,15 +225,30 @@ fn family_fields(
 }
 
 fn limit_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
-    form.part(ui, live("Stretch limits", "Body", "limits", ""), &mut body.limits, Limits::default, |form, ui, limits| {
-        let methods =
-            [(LimitMethod::None, "none"), (LimitMethod::Position, "position"), (LimitMethod::Velocity, "velocity")];
-        form.choice(ui, live("Method", "Limits", "method", ""), "LimitMethod", &methods, &mut limits.method);
-        form.count(ui, live("Iterations", "Limits", "iterations", ""), 1..=200, &mut limits.iterations);
-        length_limit(form, ui, ["Stretch max", "Stretch min"], &mut limits.stretch);
-        length_limit(form, ui, ["Shear max", "Shear min"], &mut limits.shear);
-        length_limit(form, ui, ["Bend max", "Bend min"], &mut limits.bend);
-    });
+    form.part(
+        ui,
+        live("Stretch limits", "Body", "limits", ""),
+        &mut body.limits,
+        Limits::default,
+        |form, ui, limits| {
+            let methods = [
+                (LimitMethod::None, "none"),
+                (LimitMethod::Position, "position"),
+                (LimitMethod::Velocity, "velocity"),
+            ];
+            form.choice(
+                ui,
+                live("Method", "Limits", "method", ""),
+                "LimitMethod",
+                &methods,
+                &mut limits.method,
+            );
+            form.count(ui, live("Iterations", "Limits", "iterations", ""), 1..=200, &mut limits.iterations);
+            length_limit(form, ui, ["Stretch max", "Stretch min"], &mut limits.stretch);
+            length_limit(form, ui, ["Shear max", "Shear min"], &mut limits.shear);
+            length_limit(form, ui, ["Bend max", "Bend min"], &mut limits.bend);
+        },
+    );
     let ratio = fabric_of(body).map_or(1.3, |f| f.tear_ratio);
     let first = || Tear { length_ratio: Some(ratio), ..Tear::default() };
     form.part(ui, live("Tearing", "Body", "tear", ""), &mut body.tear, first, |form, ui, tear| {
@@ -287,7 +349,13 @@ pub fn parse_vertices(text: &str) -> Option<Vec<u32>> {
 pub fn body_line(body: &Body) -> String {
     let shape = match &body.shape {
         Shape::Grid(grid) => {
-            format!("cloth of {} × {} m, {} × {} vertices", plain(grid.size[0]), plain(grid.size[1]), grid.vertices[0], grid.vertices[1])
+            format!(
+                "cloth of {} × {} m, {} × {} vertices",
+                plain(grid.size[0]),
+                plain(grid.size[1]),
+                grid.vertices[0],
+                grid.vertices[1]
+            )
         }
         Shape::Rope(rope) => format!("rope of {} m, {} vertices", plain(rope.length), rope.vertices),
         Shape::File(file) => format!("mesh {}", file.path),

@@ -2,9 +2,9 @@
 
 use eframe::egui::{self, ComboBox, Slider, Ui};
 use souple::scene::{Look, Style};
+use souple_viewer::ItemLook;
 use souple_viewer::looks::{srgb, style_name};
 use souple_viewer::style::StyleSheet;
-use souple_viewer::ItemLook;
 
 use super::fields::{Effect, Form, look, plain, words};
 
@@ -55,7 +55,13 @@ pub fn look_fields(
     form.colour(ui, look("Colour", "Look", "colour", ""), &mut edited.colour, front, "one of a series");
     if has_back {
         let back = shown.map_or([0.4; 3], |s| srgb(s.back_colour));
-        form.colour(ui, look("Other side", "Look", "back_colour", ""), &mut edited.back_colour, back, "darker");
+        form.colour(
+            ui,
+            look("Other side", "Look", "back_colour", ""),
+            &mut edited.back_colour,
+            back,
+            "darker",
+        );
     }
     image_field(form, ui, &mut edited, &mut wish);
     let name = style_name(&edited.style);
@@ -73,27 +79,40 @@ pub fn look_fields(
     wish
 }
 
-fn style_field(form: &mut Form, ui: &mut Ui, edited: &mut Look, styles: &StyleSheet, wish: &mut Option<LookWish>) {
+fn style_field(
+    form: &mut Form,
+    ui: &mut Ui,
+    edited: &mut Look,
+    styles: &StyleSheet,
+    wish: &mut Option<LookWish>,
+) {
     let mut chosen: Option<Style> = None;
     form.row(ui, look("Style", "Look", "style", ""), |ui| {
         let shown = words(&style_name(&edited.style));
         let width = ui.available_width().min(150.0);
-        ComboBox::from_id_salt("style").selected_text(shown).width(width).height(420.0).truncate().show_ui(ui, |ui| {
-            for style in &STYLES {
-                let name = style_name(style);
-                let response = ui.selectable_label(edited.style == *style, words(&name));
-                if response.clicked() {
-                    chosen = Some(style.clone());
+        ComboBox::from_id_salt("style").selected_text(shown).width(width).height(420.0).truncate().show_ui(
+            ui,
+            |ui| {
+                for style in &STYLES {
+                    let name = style_name(style);
+                    let response = ui.selectable_label(edited.style == *style, words(&name));
+                    if response.clicked() {
+                        chosen = Some(style.clone());
+                    }
+                    if let Ok(source) = styles.get(&name) {
+                        response.on_hover_text(source.about.as_str());
+                    }
                 }
-                if let Ok(source) = styles.get(&name) {
-                    response.on_hover_text(source.about.as_str());
+                ui.separator();
+                if ui
+                    .button("Shader of your own…")
+                    .on_hover_text("A WGSL file; it is read again when it changes.")
+                    .clicked()
+                {
+                    *wish = Some(LookWish::Shader);
                 }
-            }
-            ui.separator();
-            if ui.button("Shader of your own…").on_hover_text("A WGSL file; it is read again when it changes.").clicked() {
-                *wish = Some(LookWish::Shader);
-            }
-        });
+            },
+        );
     });
     if let Some(style) = chosen.filter(|style| *style != edited.style) {
         // Numbers and ranges belong to the style that was.
@@ -126,8 +145,14 @@ fn image_field(form: &mut Form, ui: &mut Ui, edited: &mut Look, wish: &mut Optio
     }
 }
 
-fn parameter_field(form: &mut Form, ui: &mut Ui, edited: &mut Look, parameter: &souple_viewer::style::Parameter) {
-    let (least, most, default) = (f64::from(parameter.min), f64::from(parameter.max), f64::from(parameter.default));
+fn parameter_field(
+    form: &mut Form,
+    ui: &mut Ui,
+    edited: &mut Look,
+    parameter: &souple_viewer::style::Parameter,
+) {
+    let (least, most, default) =
+        (f64::from(parameter.min), f64::from(parameter.max), f64::from(parameter.default));
     let mut value = edited.parameters.get(&parameter.name).copied().unwrap_or(default);
     let (mut changed, mut over) = (false, false);
     let label = words(&parameter.name);
@@ -140,7 +165,8 @@ fn parameter_field(form: &mut Form, ui: &mut Ui, edited: &mut Look, parameter: &
         });
         ui.name_inputs(label.clone(), |ui| {
             let slider = Slider::new(&mut value, least..=most).custom_formatter(|n, _| plain(n));
-            let response = ui.add(slider).on_hover_text(format!("{}\nUsually {}.", parameter.about, plain(default)));
+            let response =
+                ui.add(slider).on_hover_text(format!("{}\nUsually {}.", parameter.about, plain(default)));
             changed = response.changed();
             over = response.drag_stopped() || response.lost_focus();
         });
@@ -155,14 +181,21 @@ fn parameter_field(form: &mut Form, ui: &mut Ui, edited: &mut Look, parameter: &
     form.changes.finished |= over;
 }
 
-fn range_field(form: &mut Form, ui: &mut Ui, edited: &mut Look, shown: Option<&ItemLook>, (unit, factor): (&'static str, f32)) {
+fn range_field(
+    form: &mut Form,
+    ui: &mut Ui,
+    edited: &mut Look,
+    shown: Option<&ItemLook>,
+    (unit, factor): (&'static str, f32),
+) {
     let field = look("Colour range", "Look", "range", unit);
     let factor = f64::from(factor);
     let fitted = shown.and_then(|s| s.range).map_or([0.0, 1.0], |range| range.map(f64::from));
     let mut set = edited.range.is_some();
     let mut clicked = false;
     form.row(ui, field, |ui| {
-        clicked = ui.checkbox(&mut set, "").on_hover_text("Set here; otherwise fitted to what is shown").clicked();
+        clicked =
+            ui.checkbox(&mut set, "").on_hover_text("Set here; otherwise fitted to what is shown").clicked();
         if edited.range.is_none() {
             ui.weak(format!("fitted: {} to {} {unit}", plain(fitted[0] * factor), plain(fitted[1] * factor)));
         }

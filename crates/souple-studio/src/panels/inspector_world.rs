@@ -2,8 +2,8 @@
 
 use eframe::egui::{self, Ui};
 use souple::scene::{
-    BoxShape, Collider, ColliderShape, Group, Gusts, Interpolation, Key, Motion, PlaneShape, RandomForce, RoundShape,
-    Scene, Sinus, SolverKind, SphereShape, Wind,
+    BoxShape, Collider, ColliderShape, Group, Gusts, Interpolation, Key, Motion, PlaneShape, RandomForce,
+    RoundShape, Scene, Sinus, SolverKind, SphereShape, Wind,
 };
 
 use super::fields::{Effect, Form, live, look};
@@ -17,7 +17,12 @@ const FAR: f64 = 1e3;
 pub fn scene_fields(form: &mut Form, ui: &mut Ui, scene: &mut Scene) {
     form.text(ui, look("Description", "Scene", "description", ""), &mut scene.description);
     section(ui, "World", true, |ui| {
-        form.vector(ui, live("Gravity, m/s²", "Scene", "gravity", "m/s²"), -100.0..=100.0, &mut scene.gravity);
+        form.vector(
+            ui,
+            live("Gravity, m/s²", "Scene", "gravity", "m/s²"),
+            -100.0..=100.0,
+            &mut scene.gravity,
+        );
         form.number(ui, live("Frame rate", "Time", "fps", "1/s"), 1.0..=1000.0, &mut scene.time.fps);
         form.count(ui, live("Frames", "Time", "frames", ""), 1..=1_000_000, &mut scene.time.frames);
     });
@@ -25,11 +30,27 @@ pub fn scene_fields(form: &mut Form, ui: &mut Ui, scene: &mut Scene) {
         form.flag(ui, look("Ground", "View", "ground", ""), &mut scene.view.ground);
         form.vector(ui, look("Light from", "View", "light", ""), -10.0..=10.0, &mut scene.view.light);
         let sky = [0.62, 0.70, 0.80];
-        form.colour(ui, look("Background", "View", "background", ""), &mut scene.view.background, sky, "soft sky");
+        form.colour(
+            ui,
+            look("Background", "View", "background", ""),
+            &mut scene.view.background,
+            sky,
+            "soft sky",
+        );
     });
     section(ui, "Health", false, |ui| {
-        form.number(ui, live("Max speed", "Health", "max_speed", "m/s"), 1e-3..=1e9, &mut scene.health.max_speed);
-        form.number(ui, live("Max extent", "Health", "max_extent", "m"), 1e-3..=1e12, &mut scene.health.max_extent);
+        form.number(
+            ui,
+            live("Max speed", "Health", "max_speed", "m/s"),
+            1e-3..=1e9,
+            &mut scene.health.max_speed,
+        );
+        form.number(
+            ui,
+            live("Max extent", "Health", "max_extent", "m"),
+            1e-3..=1e12,
+            &mut scene.health.max_extent,
+        );
     });
 }
 
@@ -53,7 +74,12 @@ pub fn group_fields(form: &mut Form, ui: &mut Ui, group: &mut Group) {
     if group.solver == SolverKind::ImplicitEulerCg {
         section(ui, "Conjugate gradient", true, |ui| {
             form.number(ui, live("Tolerance", "Cg", "tolerance", ""), 1e-12..=0.5, &mut group.cg.tolerance);
-            form.count(ui, live("Most iterations", "Cg", "max_iterations", ""), 1..=10_000, &mut group.cg.max_iterations);
+            form.count(
+                ui,
+                live("Most iterations", "Cg", "max_iterations", ""),
+                1..=10_000,
+                &mut group.cg.max_iterations,
+            );
         });
     }
 }
@@ -101,22 +127,51 @@ pub fn collider_fields(form: &mut Form, ui: &mut Ui, collider: &mut Collider) {
         form.vector(ui, turn, -720.0..=720.0, &mut collider.rotate_deg);
     });
     section(ui, "Contact", true, |ui| {
-        form.slider(ui, live("Friction", "Collider", "friction", ""), 0.0..=1.5, 100.0, &mut collider.friction);
-        form.slider(ui, live("Restitution", "Collider", "restitution", ""), 0.0..=1.0, 1.0, &mut collider.restitution);
+        form.slider(
+            ui,
+            live("Friction", "Collider", "friction", ""),
+            0.0..=1.5,
+            100.0,
+            &mut collider.friction,
+        );
+        form.slider(
+            ui,
+            live("Restitution", "Collider", "restitution", ""),
+            0.0..=1.0,
+            1.0,
+            &mut collider.restitution,
+        );
         let keep = live("Slip kept", "Collider", "tangential_keep", "");
         form.optional(ui, keep, 0.0..=1.0, &mut collider.tangential_keep, 1.0, "by friction");
     });
     section(ui, "Motion", false, |ui| {
-        form.part(ui, live("Moves", "Collider", "motion", ""), &mut collider.motion, Motion::default, motion_fields);
+        form.part(
+            ui,
+            live("Moves", "Collider", "motion", ""),
+            &mut collider.motion,
+            Motion::default,
+            motion_fields,
+        );
     });
 }
 
 /// Fields of a motion: velocity, spin, keys.
 pub fn motion_fields(form: &mut Form, ui: &mut Ui, motion: &mut Motion) {
     form.vector(ui, live("Speed, m/s", "Motion", "velocity", "m/s"), -100.0..=100.0, &mut motion.velocity);
-    form.vector(ui, live("Spin, °/s", "Motion", "spin_deg", "degrees per second"), -1e4..=1e4, &mut motion.spin_deg);
+    form.vector(
+        ui,
+        live("Spin, °/s", "Motion", "spin_deg", "degrees per second"),
+        -1e4..=1e4,
+        &mut motion.spin_deg,
+    );
     let ways = [(Interpolation::Linear, "linear"), (Interpolation::Smooth, "smooth")];
-    form.choice(ui, live("Between keys", "Motion", "interpolation", ""), "Interpolation", &ways, &mut motion.interpolation);
+    form.choice(
+        ui,
+        live("Between keys", "Motion", "interpolation", ""),
+        "Interpolation",
+        &ways,
+        &mut motion.interpolation,
+    );
     form.flag(ui, live("Repeat", "Motion", "repeat", ""), &mut motion.repeat);
     let mut removed = None;
     for (k, key) in motion.keys.iter_mut().enumerate() {
@@ -155,11 +210,22 @@ pub fn wind_fields(form: &mut Form, ui: &mut Ui, wind: &mut Wind) {
         form.number(ui, live("Period", "Gusts", "period", "s"), 1e-3..=1e3, &mut gusts.period);
         form.count(ui, live("Seed", "Gusts", "seed", ""), 0..=u32::MAX, &mut gusts.seed);
     });
-    form.part(ui, live("Swinging", "Wind", "sinus", ""), &mut wind.sinus, Sinus::default, |form, ui, sinus| {
-        form.vector(ui, live("Peak, m/s", "Sinus", "amplitude", "m/s"), -100.0..=100.0, &mut sinus.amplitude);
-        form.number(ui, live("Frequency", "Sinus", "frequency", "Hz"), 0.0..=100.0, &mut sinus.frequency);
-        form.slider(ui, live("Spread", "Sinus", "spread", ""), 0.0..=1.0, 1.0, &mut sinus.spread);
-    });
+    form.part(
+        ui,
+        live("Swinging", "Wind", "sinus", ""),
+        &mut wind.sinus,
+        Sinus::default,
+        |form, ui, sinus| {
+            form.vector(
+                ui,
+                live("Peak, m/s", "Sinus", "amplitude", "m/s"),
+                -100.0..=100.0,
+                &mut sinus.amplitude,
+            );
+            form.number(ui, live("Frequency", "Sinus", "frequency", "Hz"), 0.0..=100.0, &mut sinus.frequency);
+            form.slider(ui, live("Spread", "Sinus", "spread", ""), 0.0..=1.0, 1.0, &mut sinus.spread);
+        },
+    );
     let random = live("Random force", "Wind", "random_force", "");
     form.part(ui, random, &mut wind.random_force, RandomForce::default, |form, ui, force| {
         form.vector(ui, live("Direction", "RandomForce", "direction", ""), -1.0..=1.0, &mut force.direction);

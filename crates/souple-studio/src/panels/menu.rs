@@ -131,7 +131,8 @@ fn add(app: &mut StudioApp, ui: &mut Ui) {
         app.add_pin_set();
     }
     let no_wind = app.document.scene().wind.is_none();
-    if ui.add_enabled(no_wind, Button::new("Wind")).on_disabled_hover_text("There is wind already").clicked() {
+    if ui.add_enabled(no_wind, Button::new("Wind")).on_disabled_hover_text("There is wind already").clicked()
+    {
         app.add(|document| document.add_wind());
     }
     if ui.button("Solver group").on_hover_text("Bodies of a group share a solver and a step").clicked() {
@@ -270,7 +271,9 @@ fn hands(app: &mut StudioApp, ui: &mut Ui) {
     }
     ui.separator();
     ui.set_min_width(260.0);
-    let pull = egui::Slider::new(&mut app.hands.pull_strength, 0.1..=10.0).logarithmic(true).text("strength of pulls");
+    let pull = egui::Slider::new(&mut app.hands.pull_strength, 0.1..=10.0)
+        .logarithmic(true)
+        .text("strength of pulls");
     ui.add(pull).on_hover_text("1 is what suits the scene");
     let fan = egui::Slider::new(&mut app.hands.fan_speed, 0.5..=40.0).suffix(" m/s").text("speed of the fan");
     ui.add(fan);

@@ -162,7 +162,13 @@ pub fn show(messages: &mut Messages, ctx: &Context, within: Rect) -> Option<Reme
     remedy
 }
 
-fn card(ui: &mut Ui, message: &Message, width: f32, closed: &mut Option<String>, remedy: &mut Option<Remedy>) {
+fn card(
+    ui: &mut Ui,
+    message: &Message,
+    width: f32,
+    closed: &mut Option<String>,
+    remedy: &mut Option<Remedy>,
+) {
     let colours = palette(ui.visuals().dark_mode);
     let (icon, colour) = match message.severity {
         Severity::News => (Icon::Info, colours.accent),

@@ -90,7 +90,11 @@ fn rates(app: &StudioApp, ui: &mut Ui, last: Option<&Sample>) {
         ("One step", format!("{} ms", short(shown.step_ms)), "Time of the last step"),
         ("Vertices", vertices.to_string(), "Particles of all bodies"),
         ("Kinetic", last.map_or("–".into(), |s| format!("{} J", short(s.kinetic_energy))), "Kinetic energy"),
-        ("Lowest", last.map_or("–".into(), |s| format!("{} m", short(s.lowest))), "Height of the lowest particle"),
+        (
+            "Lowest",
+            last.map_or("–".into(), |s| format!("{} m", short(s.lowest))),
+            "Height of the lowest particle",
+        ),
         ("Past", souple_files::size(memory as u128), "Memory of the moments that are kept"),
     ];
     ScrollArea::vertical().id_salt("rates").auto_shrink([false, false]).show(ui, |ui| {
@@ -98,7 +102,8 @@ fn rates(app: &StudioApp, ui: &mut Ui, last: Option<&Sample>) {
         Grid::new("rates").num_columns(2).spacing([10.0, 1.0]).show(ui, |ui| {
             for (name, value, tip) in rows {
                 ui.add(egui::Label::new(egui::RichText::new(name).weak())).on_hover_text(tip);
-                ui.add(egui::Label::new(egui::RichText::new(value).monospace().size(11.5))).on_hover_text(tip);
+                ui.add(egui::Label::new(egui::RichText::new(value).monospace().size(11.5)))
+                    .on_hover_text(tip);
                 ui.end_row();
             }
         });

@@ -96,9 +96,12 @@ pub fn bottom(app: &mut StudioApp, ui: &mut Ui) {
     }
     if app.layout.meters && ui.available_height() > 320.0 {
         let most = 0.45 * ui.available_height();
-        egui::Panel::bottom("meters").resizable(true).default_size(136.0).size_range(90.0..=most).show(ui, |ui| {
-            meters::show(app, ui);
-        });
+        egui::Panel::bottom("meters").resizable(true).default_size(136.0).size_range(90.0..=most).show(
+            ui,
+            |ui| {
+                meters::show(app, ui);
+            },
+        );
     }
     egui::Panel::bottom("timeline").show(ui, |ui| timeline::show(app, ui));
 }

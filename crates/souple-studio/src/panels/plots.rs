@@ -84,8 +84,7 @@ pub fn plot(ui: &mut Ui, size: egui::Vec2, kind: Kind, title: &str, unit: &str, 
         Kind::Curves => {
             for (series, values) in series.iter().zip(&binned) {
                 let points = values.iter().enumerate().filter(|(_, v)| v.is_finite());
-                let points: Vec<Pos2> =
-                    points.map(|(k, v)| pos2(x_of(k, values.len()), y_of(*v))).collect();
+                let points: Vec<Pos2> = points.map(|(k, v)| pos2(x_of(k, values.len()), y_of(*v))).collect();
                 painter.add(Shape::line(points, Stroke::new(1.4, series.colour)));
             }
         }
@@ -94,8 +93,10 @@ pub fn plot(ui: &mut Ui, size: egui::Vec2, kind: Kind, title: &str, unit: &str, 
                 // From the top layer down, each filled to the bottom: what is above stays visible.
                 for (k, value) in upper.iter().enumerate() {
                     let (x, width) = (x_of(k, upper.len()), inner.width() / upper.len() as f32 + 0.5);
-                    let column =
-                        Rect::from_min_max(pos2(x - width, y_of(*value)).max(inner.left_top()), pos2(x, inner.bottom()));
+                    let column = Rect::from_min_max(
+                        pos2(x - width, y_of(*value)).max(inner.left_top()),
+                        pos2(x, inner.bottom()),
+                    );
                     painter.rect_filled(column, 0.0, series[layer].colour);
                 }
             }

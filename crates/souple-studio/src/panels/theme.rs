@@ -4,7 +4,10 @@
 
 use std::sync::Arc;
 
-use eframe::egui::{self, Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Stroke, TextStyle, Theme};
+use eframe::egui::{
+    self, Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Stroke, TextStyle,
+    Theme,
+};
 
 /// Space between groups of widgets, points.
 pub const GAP: f32 = 8.0;

@@ -47,7 +47,9 @@ fn buttons(app: &mut StudioApp, ui: &mut Ui) {
         app.perform(Action::Step, none);
     }
     let again = app.shown.at_end_rule == AtEnd::Loop;
-    if icon_button(ui, Icon::Loop, again, "Loop", &key_tip("Begin again at the last frame", Action::Loop)).clicked() {
+    if icon_button(ui, Icon::Loop, again, "Loop", &key_tip("Begin again at the last frame", Action::Loop))
+        .clicked()
+    {
         app.perform(Action::Loop, none);
     }
     record_button(app, ui);
@@ -55,8 +57,14 @@ fn buttons(app: &mut StudioApp, ui: &mut Ui) {
         "as fast as it can" => "fastest".to_owned(),
         text => text.trim_end_matches(" real time").to_owned(),
     };
-    let combo = egui::ComboBox::from_id_salt("speed").selected_text(shown).width(64.0).show_ui(ui, |ui| speeds(app, ui));
-    combo.response.on_hover_text("Speed of the simulation, times real time, when the machine can").accessible_name("Speed");
+    let combo = egui::ComboBox::from_id_salt("speed")
+        .selected_text(shown)
+        .width(64.0)
+        .show_ui(ui, |ui| speeds(app, ui));
+    combo
+        .response
+        .on_hover_text("Speed of the simulation, times real time, when the machine can")
+        .accessible_name("Speed");
 }
 
 fn record_button(app: &mut StudioApp, ui: &mut Ui) {
@@ -103,7 +111,10 @@ fn track(app: &mut StudioApp, ui: &mut Ui, width: f32) {
     let visuals = ui.visuals();
     let colours = palette(visuals.dark_mode);
     let x_of = |step: u64| egui::lerp(rect.x_range(), (step as f32 / last as f32).min(1.0));
-    let bar = Rect::from_min_max(pos2(rect.left(), rect.center().y - 3.0), pos2(rect.right(), rect.center().y + 3.0));
+    let bar = Rect::from_min_max(
+        pos2(rect.left(), rect.center().y - 3.0),
+        pos2(rect.right(), rect.center().y + 3.0),
+    );
     painter.rect_filled(bar, 3.0, visuals.extreme_bg_color);
     if let Some((first, newest)) = kept {
         let past = Rect::from_min_max(pos2(x_of(first), bar.top()), pos2(x_of(newest), bar.bottom()));
@@ -159,13 +170,16 @@ fn clock(app: &StudioApp, ui: &mut Ui, width: f32) {
     let height = ui.spacing().interact_size.y;
     ui.allocate_ui_with_layout(vec2(width, height), egui::Layout::left_to_right(egui::Align::Center), |ui| {
         ui.set_min_width(width);
-        ui.add(egui::Label::new(egui::RichText::new(text).monospace().size(11.0)).truncate()).on_hover_text(tip);
+        ui.add(egui::Label::new(egui::RichText::new(text).monospace().size(11.0)).truncate())
+            .on_hover_text(tip);
     });
 }
 
 fn ends(app: &mut StudioApp, ui: &mut Ui) {
     let replaying = matches!(app.showing, Showing::Replay { .. });
-    if icon_button(ui, Icon::Restart, replaying, "Replay", "Play again what was shown, in the look of now").clicked() {
+    if icon_button(ui, Icon::Restart, replaying, "Replay", "Play again what was shown, in the look of now")
+        .clicked()
+    {
         if replaying {
             app.showing = Showing::Live;
         } else {
@@ -175,7 +189,9 @@ fn ends(app: &mut StudioApp, ui: &mut Ui) {
     if icon_button(ui, Icon::Camera, false, "Save picture", "Save a picture of what is seen").clicked() {
         app.ask_file(Purpose::SavePicture);
     }
-    if icon_button(ui, Icon::Film, false, "Save animation", "Save what was shown: meshes or pictures").clicked() {
+    if icon_button(ui, Icon::Film, false, "Save animation", "Save what was shown: meshes or pictures")
+        .clicked()
+    {
         app.ask_file(Purpose::SaveAnimation);
     }
 }

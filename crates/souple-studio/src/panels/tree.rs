@@ -62,8 +62,15 @@ fn branch(ui: &mut Ui, app: &StudioApp, graph: &Graph, node: usize, chosen: &mut
 fn line(ui: &mut Ui, app: &StudioApp, graph: &Graph, node: usize, chosen: &mut Option<Object>) {
     let this = &graph.nodes[node];
     let object = object_of(graph, node, app.document.scene());
-    let own = matches!(this.kind, NodeKind::Scene | NodeKind::Group | NodeKind::Body | NodeKind::Pin | NodeKind::Collider | NodeKind::Wind)
-        || matches!(object, Object::Pull(..));
+    let own = matches!(
+        this.kind,
+        NodeKind::Scene
+            | NodeKind::Group
+            | NodeKind::Body
+            | NodeKind::Pin
+            | NodeKind::Collider
+            | NodeKind::Wind
+    ) || matches!(object, Object::Pull(..));
     icon_label(ui, Icon::Dot, colour(this.kind, ui.visuals().dark_mode));
     let name = if this.name.is_empty() { this.kind.name() } else { this.name.as_str() };
     let text = if own { egui::RichText::new(name) } else { egui::RichText::new(words(name)).weak() };
@@ -90,7 +97,8 @@ fn colour(kind: NodeKind, dark: bool) -> egui::Color32 {
 /// The part of the scene that a node of its graph belongs to.
 pub fn object_of(graph: &Graph, node: usize, scene: &Scene) -> Object {
     let Some(this) = graph.nodes.get(node) else { return Object::Scene };
-    let parent_index = this.parent.and_then(|parent| graph.nodes.get(parent)).map_or(0, |parent| parent.index);
+    let parent_index =
+        this.parent.and_then(|parent| graph.nodes.get(parent)).map_or(0, |parent| parent.index);
     match this.kind {
         NodeKind::Scene => Object::Scene,
         // Without groups of its own a scene has one that is not written anywhere.
@@ -100,10 +108,13 @@ pub fn object_of(graph: &Graph, node: usize, scene: &Scene) -> Object {
         NodeKind::Pin => Object::Pin(parent_index, this.index),
         NodeKind::Energy if this.name == "pulls" => {
             let siblings = this.parent.into_iter().flat_map(|parent| graph.children(parent));
-            let before = siblings.take_while(|&k| k < node).filter(|&k| graph.nodes[k].name == "pulls").count();
+            let before =
+                siblings.take_while(|&k| k < node).filter(|&k| graph.nodes[k].name == "pulls").count();
             Object::Pull(parent_index, before)
         }
-        NodeKind::Energy | NodeKind::Limits | NodeKind::Tear | NodeKind::Mapping => Object::Body(parent_index),
+        NodeKind::Energy | NodeKind::Limits | NodeKind::Tear | NodeKind::Mapping => {
+            Object::Body(parent_index)
+        }
         NodeKind::Collider => Object::Collider(this.index),
         NodeKind::Wind => Object::Wind,
     }
@@ -147,10 +158,8 @@ mod tests {
         assert_eq!(found(NodeKind::Pin), [Object::Pin(1, 0)]);
         assert_eq!(found(NodeKind::Collider), [Object::Collider(0)]);
         assert_eq!(found(NodeKind::Wind), [Object::Wind]);
-        let pulls: Vec<Object> = found(NodeKind::Energy)
-            .into_iter()
-            .filter(|object| matches!(object, Object::Pull(..)))
-            .collect();
+        let pulls: Vec<Object> =
+            found(NodeKind::Energy).into_iter().filter(|object| matches!(object, Object::Pull(..))).collect();
         assert_eq!(pulls, [Object::Pull(1, 0), Object::Pull(1, 1)]);
     }
 }

@@ -108,5 +108,6 @@ pub(crate) fn looks(moment: &Moment, style: &str) -> Looks {
         bodies: of(look(style)),
         colliders: of(grey),
         view: View { ground: false, background: Some([0.0; 3]), ..View::default() },
+        extent: None,
     }
 }

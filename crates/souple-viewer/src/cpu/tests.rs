@@ -50,7 +50,7 @@ fn an_empty_moment_shows_the_sky() {
     let mut looks = looks(&moment, "standard");
     looks.view = View { ground: false, ..View::default() };
     let picture = drawn(&moment, &looks, &front());
-    let (top, bottom) = Backdrop::of(&moment, &looks.view, &front()).background(&looks.view);
+    let (top, bottom) = Backdrop::of(&moment, &looks, &front()).background(&looks.view);
     assert!(differ(picture.pixel(80, 0).unwrap(), bytes(top)) <= 1);
     assert!(differ(picture.pixel(80, 119).unwrap(), bytes(bottom)) <= 1);
     for size in [(0, 0), (0, 50), (1, 1)] {
@@ -114,7 +114,7 @@ fn cloth_throws_a_shadow_on_the_ground() {
     looks.view = View { ground: true, background: Some([0.0; 3]), light: [0.3, 1.0, 0.0], ..View::default() };
     let camera = Camera { target: Vec3::ZERO, pitch: 0.5, distance: 4.0, ..front() };
     let picture = drawn(&moment, &looks, &camera);
-    let height = Backdrop::of(&moment, &looks.view, &camera).ground_centre.y;
+    let height = Backdrop::of(&moment, &looks, &camera).ground_centre.y;
     // The middle of the shadow is where the ray of the sun through the middle of the cloth meets the ground.
     let shade = seen(&picture, &camera, Vec3::new(-0.3 * (0.6 - height), height, 0.0));
     let lit = seen(&picture, &camera, Vec3::new(0.47, height, 0.03));

@@ -204,7 +204,7 @@ impl Renderer {
             self.target_generation += 1;
         }
         let clock = Instant::now();
-        let backdrop = Backdrop::of(moment, &looks.view, camera);
+        let backdrop = Backdrop::of(moment, looks, camera);
         self.use_surroundings(Surroundings::new(&looks.view));
         let drawn = self.prepare(moment, looks, styles, camera);
         self.write_frame(moment, looks, camera, &backdrop, size);
