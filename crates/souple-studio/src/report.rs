@@ -107,6 +107,7 @@ pub fn state(app: &StudioApp, ctx: &egui::Context) -> Value {
         "camera": {"yaw": app.camera.yaw, "pitch": app.camera.pitch, "distance": app.camera.distance, "target": app.camera.target.to_array()},
         "picture": app.viewport.rect.map(|rect| pixels(rect, scale)),
         "pictures_drawn": app.viewport.drawn,
+        "typing": ctx.text_edit_focused(),
         "dialog": app.dialog.as_ref().map(|dialog| format!("{:?}", dialog.purpose)),
         "question": app.question.as_ref().map(|question| format!("{question:?}")),
         "exports": app.exports.progress().count(),

@@ -302,19 +302,27 @@ fn a_person_opens_drags_tunes_cuts_restyles_replays_and_saves() {
             picture[1] + 120
         ));
     }
-    let state = studio.wait("it is in sight", |s| {
+    studio.wait("it is in sight", |s| {
         let [_, y0, _, y1] = rectangle(&s["places"][field]);
         y0 > picture[1] && y1 < bottom
     });
     std::thread::sleep(Duration::from_millis(500));
     let still = lowest(&studio.state());
     let still_row = screen.pixels().lowest(inner, is_cloth);
-    let place = studio.state()["places"][field].clone();
-    assert!(!place.is_null(), "{state}");
-    studio.click(&place);
+    // A click turns the number into text; while the form is still scrolling it may miss.
+    for attempt in 0.. {
+        let state = studio.state();
+        if state["typing"] == true {
+            break;
+        }
+        assert!(attempt < 20, "the field cannot be typed into: {}", state["places"]);
+        studio.click(&state["places"][field]);
+        std::thread::sleep(Duration::from_millis(500));
+    }
     screen.events("key ctrl+a");
     screen.type_text("60");
     screen.events("key Return");
+    studio.wait("it is typed", |s| s["typing"] == false);
     studio.wait("the running model has it", |s| s["running_stretch_stiffness"][0].as_f64() == Some(60.0));
     let run = studio.state()["run"].clone();
     studio.wait("the cloth hangs lower", |s| lowest(s) < still - 0.05);
@@ -375,8 +383,7 @@ fn a_person_opens_drags_tunes_cuts_restyles_replays_and_saves() {
     // A picture is saved.
     let target = folder.path().join("saved.png");
     studio.click(&studio.state()["places"]["Button Save picture"]);
-    studio.wait("the dialog", |s| s["dialog"] == "SavePicture");
-    std::thread::sleep(Duration::from_millis(300));
+    studio.wait("the dialog", |s| s["dialog"] == "SavePicture" && s["typing"] == true);
     screen.events("key ctrl+a");
     screen.type_text(&target.display().to_string());
     screen.events("key Return");
