@@ -1,20 +1,23 @@
-//! `souple check`: what is wrong or odd about a scene, and how long its steps may be.
+//! `souple check`: what is wrong or odd about a scene and the files that it names, and how long its steps may be.
 
 use std::process::ExitCode;
 
 use serde::Serialize;
 use souple::SceneError;
 use souple::check::{Lint, StepForecast, forecast_steps, lint};
-use souple_files::{Loaded, load};
+use souple_files::{Loaded, SceneFolder, load};
 use souple_formats::scene::{SceneFileError, Source};
+use souple_viewer::style::StyleSheet;
 
 use crate::args::CheckArgs;
+use crate::drawing::read_looks;
 use crate::failure::{CHECK_FAILED, Failure, Outcome};
 use crate::report::{count, say, say_json};
 
 /// Runs the command.
 pub fn run(args: &CheckArgs) -> Outcome {
     let loaded = load(&args.scene, args.allow_outside)?;
+    check_looks(args, &loaded)?;
     let report = CheckReport::new(args, &loaded);
     if args.json {
         say_json(&report)?;
@@ -23,6 +26,13 @@ pub fn run(args: &CheckArgs) -> Outcome {
     }
     let failed = args.strict && !report.warnings.is_empty();
     Ok(if failed { ExitCode::from(CHECK_FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// Refuses what `souple render` would refuse about looks: images and shaders that cannot be used, unknown parameters.
+fn check_looks(args: &CheckArgs, loaded: &Loaded) -> Result<(), Failure> {
+    let folder = SceneFolder::of_scene(&args.scene, args.allow_outside);
+    let mut explain = |error: SceneError| Err(loaded.source.explain(&error).into());
+    read_looks(&loaded.scene, &folder, &mut StyleSheet::built_in(), &mut explain).map(drop)
 }
 
 #[derive(Serialize)]

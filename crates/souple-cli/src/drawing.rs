@@ -19,6 +19,8 @@ use crate::report::note;
 pub const BYTES_PER_VERTEX_AND_MOMENT: u128 = 24;
 /// Memory that a picture takes for a pixel while it is drawn, bytes: four samples of colour and depth, and copies.
 pub const BYTES_PER_PIXEL: u128 = 48;
+/// Width and height of the picture that styles are tried out on, pixels.
+const TRIAL_SIZE: (u32, u32) = (64, 64);
 /// Moments that the range of a colour map is fitted to; more would not change it.
 const FITTED_MOMENTS: usize = 60;
 
@@ -93,6 +95,22 @@ impl Drawing {
         Ok(Drawing { artist, looks, size: options.size, camera, seconds: [0.0; 3], pictures: 0 })
     }
 
+    /// Draws a small picture for nobody: a driver refuses a style only when it is used, which is to be known before a
+    /// long run and before anything is written.
+    pub fn try_out(&mut self, moment: &Moment) -> Result<(), Failure> {
+        let camera = self.camera.unwrap_or_default();
+        self.picture(moment, &camera, TRIAL_SIZE).map(drop)
+    }
+
+    fn picture(&mut self, moment: &Moment, camera: &Camera, size: (u32, u32)) -> Result<Picture, Failure> {
+        let drawn = self.artist.draw(moment, &self.looks, &Marks::default(), camera, size);
+        let picture = drawn.map_err(|error| {
+            Failure::input(error.to_string(), "draw with --renderer cpu, or a smaller picture")
+        })?;
+        check_refused(&self.artist.refused_styles())?;
+        Ok(picture)
+    }
+
     /// Fits what is not given, the camera, the ground and the ranges of colour maps, to all that will be drawn.
     pub fn fit(&mut self, moments: &[Moment]) {
         if self.camera.is_none() {
@@ -109,15 +127,7 @@ impl Drawing {
     /// Draws a moment.
     pub fn draw(&mut self, moment: &Moment) -> Result<Picture, Failure> {
         let camera = self.camera.unwrap_or_default();
-        let picture = self.artist.draw(moment, &self.looks, &Marks::default(), &camera, self.size).map_err(
-            |error| Failure::input(error.to_string(), "draw with --renderer cpu, or a smaller picture"),
-        )?;
-        // Told once: a driver refuses a style when it is first used.
-        for (style, message) in self.artist.refused_styles().iter().filter(|_| self.pictures == 0) {
-            note(&format!(
-                "warning: the graphics driver refuses style '{style}', which is not drawn: {message}"
-            ));
-        }
+        let picture = self.picture(moment, &camera, self.size)?;
         let timings = self.artist.timings();
         for (sum, part) in self.seconds.iter_mut().zip([timings.upload, timings.draw, timings.read_back]) {
             *sum += part.as_secs_f64();
@@ -148,6 +158,17 @@ impl DrawingReport {
     }
 }
 
+/// A style that the driver refused would be missing in the picture.
+fn check_refused(refused: &[(String, String)]) -> Result<(), Failure> {
+    match refused {
+        [] => Ok(()),
+        [(style, message), ..] => Err(Failure::input(
+            format!("the graphics driver refuses style '{style}': {message}"),
+            "correct the style, choose another with --style, or draw with --renderer cpu",
+        )),
+    }
+}
+
 /// Looks with a place in the scene file.
 fn places(scene: &Scene) -> impl Iterator<Item = (String, &Look)> {
     let bodies =
@@ -157,8 +178,9 @@ fn places(scene: &Scene) -> impl Iterator<Item = (String, &Look)> {
     bodies.chain(colliders).filter_map(|(field, look)| Some((field, look?)))
 }
 
-/// The looks of a scene, with the images and shaders that it names.
-fn read_looks(
+/// The looks of a scene, with the images and shaders that it names. What is wrong goes to `explain`, which makes an error
+/// of it or lets it pass. No device is needed.
+pub fn read_looks(
     scene: &Scene,
     folder: &SceneFolder,
     styles: &mut StyleSheet,
@@ -232,5 +254,18 @@ fn chosen_style(style: &str, styles: &mut StyleSheet) -> Result<String, Failure>
     match styles.get(style) {
         Ok(_) => Ok(style.to_owned()),
         Err(error) => Err(Failure::Usage(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_style_that_the_driver_refuses_is_an_error_with_its_message() {
+        check_refused(&[]).unwrap();
+        let refused = check_refused(&[("own.wgsl".into(), "too many registers".into())]).unwrap_err();
+        assert!(refused.message().contains("'own.wgsl': too many registers"), "{refused}");
+        assert!(matches!(refused, Failure::Input { .. }), "exit code 1");
     }
 }

@@ -22,14 +22,12 @@ use crate::args::{RenderArgs, RendererName};
 use crate::check;
 use crate::drawing::{BYTES_PER_PIXEL, BYTES_PER_VERTEX_AND_MOMENT, Drawing, DrawingReport, Options};
 use crate::failure::{Failure, Outcome};
-use crate::report::{Progress, count, note, say, say_json};
+use crate::report::{Progress, count, note, say, say_json, say_warnings};
 
 /// Size of a picture when none is given, pixels.
 pub const DEFAULT_SIZE: (u32, u32) = (1280, 720);
 /// Size of a picture of a contact sheet when none is given, pixels.
 const SHEET_PICTURE_SIZE: (u32, u32) = (480, 270);
-/// How many warnings of the simulation people are shown; programs get all.
-const MAX_SHOWN_WARNINGS: usize = 10;
 
 /// Runs the command.
 pub fn run(args: &RenderArgs) -> Outcome {
@@ -50,6 +48,8 @@ pub fn run(args: &RenderArgs) -> Outcome {
     };
     let source = film.source.as_ref();
     let mut drawing = Drawing::prepare(&film.scene, &folder, &options, &mut |error| explain(source, error))?;
+    let simulation = film.player.simulation();
+    drawing.try_out(&Capture::new(&film.scene, simulation.model()).moment(simulation))?;
     plan.check_writable(&args.output)?;
 
     let clock = Instant::now();
@@ -58,7 +58,8 @@ pub fn run(args: &RenderArgs) -> Outcome {
     drawing.fit(&moments);
     let files = plan.write(&args.output, &moments, &mut drawing)?;
 
-    let warnings = film.warnings();
+    let mut warnings = film.warnings();
+    warnings.extend(plan.stale_frames(&args.output, &files));
     let report = RenderReport {
         input: args.input.display().to_string(),
         frames: plan.frames,
@@ -71,7 +72,7 @@ pub fn run(args: &RenderArgs) -> Outcome {
     if args.json {
         say_json(&report)?;
     } else {
-        report.print(&args.output)?;
+        report.print()?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -211,6 +212,15 @@ impl Plan {
             }
             Target::Movie(format) => write_movie(path, format, moments, self.size, self.fps, drawing),
         }
+    }
+
+    /// Tells what lies beside the frames in their folder: an earlier run may have been longer.
+    fn stale_frames(&self, path: &Path, files: &[PathBuf]) -> Option<String> {
+        if self.target != Target::Movie(MovieFormat::Folder) {
+            return None;
+        }
+        let others = disk::names_in(path).len().saturating_sub(files.len());
+        (others > 0).then(|| format!("{} holds {others} more, not of this run", path.display()))
     }
 }
 
@@ -377,7 +387,7 @@ struct RenderReport {
 }
 
 impl RenderReport {
-    fn print(&self, output: &Path) -> Result<(), Failure> {
+    fn print(&self) -> Result<(), Failure> {
         let drawing = &self.drawing;
         say(&format!(
             "{} of {} × {} pixels by {}: {:.1} ms each ({:.1} upload, {:.1} draw, {:.1} read back)",
@@ -390,22 +400,9 @@ impl RenderReport {
             drawing.draw_ms,
             drawing.read_back_ms,
         ))?;
-        for warning in self.warnings.iter().take(MAX_SHOWN_WARNINGS) {
-            say(&format!("warning: {warning}"))?;
-        }
-        let more = self.warnings.len().saturating_sub(MAX_SHOWN_WARNINGS);
-        if more > 0 {
-            say(&format!("warning: and {more} more; --json gives all of them"))?;
-        }
+        say_warnings(&self.warnings)?;
         match &self.files[..] {
-            [first, .., last] => {
-                say(&format!("wrote {first} … {last}: {} files", self.files.len()))?;
-                let others = disk::names_in(output).len().saturating_sub(self.files.len());
-                if others > 0 {
-                    say(&format!("warning: {} holds {others} more, not of this run", output.display()))?;
-                }
-                Ok(())
-            }
+            [first, .., last] => say(&format!("wrote {first} … {last}: {} files", self.files.len())),
             few => few.iter().try_for_each(|file| say(&format!("wrote {file}"))),
         }
     }

@@ -10,6 +10,9 @@ use souple::{Measures, Profile, Stage};
 
 use crate::failure::Failure;
 
+/// How many warnings people are shown; programs get all.
+const MAX_SHOWN_WARNINGS: usize = 10;
+
 /// Prints text and a line end on standard output.
 pub fn say(text: &str) -> Result<(), Failure> {
     print(&printable(text))
@@ -30,6 +33,17 @@ fn print(text: &str) -> Result<(), Failure> {
             Err(Failure::input(format!("cannot write to standard output: {error}"), "is the disk full?"))
         }
         _ => Ok(()),
+    }
+}
+
+/// Prints warnings on standard output, and how many more there are.
+pub fn say_warnings(warnings: &[String]) -> Result<(), Failure> {
+    for warning in warnings.iter().take(MAX_SHOWN_WARNINGS) {
+        say(&format!("warning: {warning}"))?;
+    }
+    match warnings.len().saturating_sub(MAX_SHOWN_WARNINGS) {
+        0 => Ok(()),
+        more => say(&format!("warning: and {more} more; --json gives all of them")),
     }
 }
 

@@ -23,11 +23,8 @@ use crate::args::{Format, RunArgs};
 use crate::check;
 use crate::failure::{CHECK_FAILED, Failure, Outcome};
 use crate::outputs::{Results, Writer, estimate_bytes, make_folder};
-use crate::report::{self, MeasuresReport, ProfileReport, Progress, count, note, say};
+use crate::report::{self, MeasuresReport, ProfileReport, Progress, count, note, say, say_warnings};
 use crate::run_pictures::RunPictures;
-
-/// How many warnings people are shown; programs get all.
-const MAX_SHOWN_WARNINGS: usize = 10;
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Outcome {
@@ -460,13 +457,7 @@ impl RunReport {
         for body in self.bodies.iter().filter(|body| body.torn) {
             say(&format!("'{}' has torn: {} vertices now", body.name, body.vertices))?;
         }
-        for warning in self.summary.worst_first.iter().take(MAX_SHOWN_WARNINGS) {
-            say(&format!("warning: {warning}"))?;
-        }
-        let more = self.summary.worst_first.len().saturating_sub(MAX_SHOWN_WARNINGS);
-        if more > 0 {
-            say(&format!("warning: and {more} more; --json gives all of them"))?;
-        }
+        say_warnings(&self.summary.worst_first)?;
         if self.expect.checked {
             for failure in &self.expect.failures {
                 say(&format!("not as expected: {failure}"))?;

@@ -37,12 +37,14 @@ impl RunPictures {
         let folder = SceneFolder::of_scene(&args.scene, args.allow_outside);
         let options =
             Options { style: None, size: DEFAULT_SIZE, camera: None, renderer: WhichRenderer::Auto };
-        let drawing =
+        let mut drawing =
             Drawing::prepare(scene, &folder, &options, &mut |error| Err(source.explain(&error).into()))?;
+        let mut capture = Capture::new(scene, simulation.model());
+        drawing.try_out(&capture.moment(simulation))?;
         let has = |format| args.format.contains(&format);
         let mut pictures = RunPictures {
             drawing,
-            capture: Capture::new(scene, simulation.model()),
+            capture,
             moments: (has(Format::Gif) || has(Format::Mp4)).then(Vec::new),
             fps: simulation.model().fps,
             stem: stem.to_path_buf(),

@@ -89,6 +89,13 @@ fn a_folder_holds_the_frames_that_were_asked_for() {
         .render(&["napkin.toml", "-o", "all", "--frames", "..2"])
         .expect(0)
         .says("all holds 3 more, not of this run");
+    // Also of a single one, and for programs.
+    scratch
+        .render(&["napkin.toml", "-o", "all", "--frames", "..0"])
+        .expect(0)
+        .says("all holds 5 more, not of this run");
+    let json = scratch.render(&["napkin.toml", "-o", "all", "--frames", "..1", "--json"]).expect(0).json();
+    assert_eq!(json["warnings"], serde_json::json!(["all holds 4 more, not of this run"]));
 }
 
 #[test]
@@ -396,8 +403,14 @@ fn files_of_looks_are_read_and_what_is_wrong_with_them_is_shown_at_its_line() {
         let ran = render().expect(1);
         ran.complains("scene.toml:9:").complains(complaint).complains("help: ");
         assert!(!scratch.path("a.png").exists());
+        // A check finds the same, without drawing.
+        let checked = scratch.souple(&["check", "scene.toml"]).expect(1);
+        assert_eq!((checked.err, checked.out.as_str()), (ran.err, ""));
+        let json = scratch.souple(&["check", "scene.toml", "--json"]).expect(1).json();
+        assert_eq!(json["error"]["line"], 9, "{json}");
     }
     scratch.write("scene.toml", with_look("style = { shader = \"shaders/blue.wgsl\" }"));
+    scratch.souple(&["check", "scene.toml", "--strict"]).expect(0).says("nothing odd found");
     // The CPU rasteriser cannot run it, which is told; the picture is drawn as standard.
     render().expect(0).complains("style 'shaders/blue.wgsl' needs a graphics driver");
     let ran = scratch.render(&["scene.toml", "-o", "b.png", "--style", "shaders/broken.wgsl"]).expect(1);

@@ -6,12 +6,15 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::FileError;
 use crate::size;
 
 /// How often another temporary name is tried when one is taken.
 const MAX_NAMES: u32 = 1000;
+/// Number of the next temporary name: none is used twice by this process, whatever its threads do.
+static NEXT_NAME: AtomicU64 = AtomicU64::new(0);
 
 /// Reads a file of at most `limit` bytes. `what` says what is expected, as in "scene".
 pub fn read(path: &Path, limit: usize, what: &str) -> Result<Vec<u8>, FileError> {
@@ -88,6 +91,8 @@ pub struct NewFile {
     target: PathBuf,
     temporary: PathBuf,
     file: File,
+    /// Whether it has its name: the temporary one is then no longer its own.
+    finished: bool,
 }
 
 impl NewFile {
@@ -95,7 +100,7 @@ impl NewFile {
     pub fn create(path: &Path) -> Result<NewFile, FileError> {
         let target = target(path)?;
         let (temporary, file) = create_temporary(&target).map_err(|error| cannot_write(path, &error))?;
-        Ok(NewFile { path: path.to_path_buf(), target, temporary, file })
+        Ok(NewFile { path: path.to_path_buf(), target, temporary, file, finished: false })
     }
 
     /// The name it has until it is finished.
@@ -104,9 +109,14 @@ impl NewFile {
     }
 
     /// Gives the file its name, in place of what was there before.
-    pub fn finish(self) -> Result<(), FileError> {
+    pub fn finish(mut self) -> Result<(), FileError> {
+        self.rename()
+    }
+
+    fn rename(&mut self) -> Result<(), FileError> {
         let renamed = self.file.sync_all().and_then(|()| fs::rename(&self.temporary, &self.target));
         renamed.map_err(|error| cannot_write(&self.path, &error))?;
+        self.finished = true;
         sync_folder(&self.target);
         Ok(())
     }
@@ -124,8 +134,10 @@ impl Write for NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        // A finished file has no temporary name any more; when removal fails there is nobody left to tell.
-        let _ = fs::remove_file(&self.temporary);
+        if !self.finished {
+            // When removal fails there is nobody left to tell.
+            let _ = fs::remove_file(&self.temporary);
+        }
     }
 }
 
@@ -176,8 +188,10 @@ fn create_temporary(target: &Path) -> io::Result<(PathBuf, File)> {
     // A long name would become too long for the file system with more around it.
     let name: String = name.chars().take(40).collect();
     let process = std::process::id();
-    for attempt in 0..MAX_NAMES {
-        let temporary = target.with_file_name(format!(".{name}.{process}-{attempt}.tmp"));
+    for _ in 0..MAX_NAMES {
+        let number = NEXT_NAME.fetch_add(1, Ordering::Relaxed);
+        // Taken all the same when an earlier process of this number was killed.
+        let temporary = target.with_file_name(format!(".{name}.{process}-{number}.tmp"));
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Ok(file) => return Ok((temporary, file)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -239,6 +253,20 @@ mod tests {
         assert_eq!(names(folder.path()), ["a.glb"]);
         let full = cannot_write(&path, &io::Error::new(ErrorKind::StorageFull, "full"));
         assert!(full.to_string().contains("the disk is full"));
+    }
+
+    #[test]
+    fn a_finished_file_removes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.glb");
+        let mut file = NewFile::create(&path).unwrap();
+        let temporary = file.temporary().to_path_buf();
+        file.rename().unwrap();
+        fs::write(&temporary, b"of somebody else").unwrap();
+        drop(file);
+        assert!(temporary.exists());
+        let next = NewFile::create(&path).unwrap();
+        assert_ne!(next.temporary(), temporary, "no name is used twice");
     }
 
     #[test]

@@ -74,8 +74,11 @@ impl Replay {
         let (start, steps) = (simulation.state().step, recording.hashes.len() as u64);
         let within = start..start.saturating_add(steps);
         if let Some(stray) = recording.commands.iter().find(|c| !within.contains(&c.step)) {
-            let problem =
-                format!("it holds a command for step {}, but steps {start} to {}", stray.step, within.end);
+            let held = match steps {
+                0 => "no steps".to_owned(),
+                _ => format!("steps {start} to {}", within.end - 1),
+            };
+            let problem = format!("it holds a command for step {}, but {held}", stray.step);
             return Err(FileError::file(path, problem, WHOLE_FILE));
         }
         Ok(Replay { scene, simulation, recording, name, played: 0, given: 0 })
@@ -204,7 +207,10 @@ mod tests {
         let mut stray = recording();
         stray.commands[0].step = STEPS as u64;
         let refused = open(&stray).err().unwrap().to_string();
-        assert!(refused.contains("it holds a command for step 5, but steps 0 to 5"), "{refused}");
+        assert!(refused.contains("it holds a command for step 5, but steps 0 to 4"), "{refused}");
+        stray.hashes.clear();
+        let refused = open(&stray).err().unwrap().to_string();
+        assert!(refused.contains("it holds a command for step 5, but no steps"), "{refused}");
         let mut unknown = recording();
         unknown.commands[0].command =
             Command::MovePin { body: "cloth".into(), pin: "other".into(), by: [0.0; 3] };

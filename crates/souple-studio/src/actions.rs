@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use eframe::egui;
 use souple::Command;
 use souple_formats::export::safe_file_stem;
 use souple_viewer::style::StyleSheet;
@@ -12,10 +11,9 @@ use crate::app::StudioApp;
 use crate::document::{
     ClothKind, ColliderKind, Document, Dropped, FileKind, MeshUse, Object, Saved, file_kind,
 };
-use crate::exports::{Drawing, Export, SIZES, steady};
-use crate::input;
-use crate::keys::{Action, Direction, Held, action_of, support_moves};
-use crate::panels::files::{FileDialog, Mode, Outcome};
+use crate::exports::{Drawing, Export, steady};
+use crate::keys::{Action, Direction, Held, support_moves};
+use crate::panels::files::{FileDialog, Mode};
 use crate::panels::messages::{Remedy, Severity};
 use crate::playback::Showing;
 use crate::tools::{self, Pointer};
@@ -92,6 +90,8 @@ pub enum Question {
     Unsaved(After),
     /// What a mesh is to become.
     MeshUse(PathBuf),
+    /// The file has comments, which are lost when it is written anew; then what was asked for before.
+    Comments(Option<After>),
 }
 
 impl StudioApp {
@@ -400,7 +400,8 @@ impl StudioApp {
         self.unless_unsaved(After::Quit);
     }
 
-    fn go_on(&mut self, after: After) {
+    /// Does what waited for an answer.
+    pub fn go_on(&mut self, after: After) {
         match after {
             After::New => self.replace_document(Document::new(), false),
             After::Open(path) => self.open_now(&path),
@@ -418,8 +419,26 @@ impl StudioApp {
             // Written again it would lose its comments for nothing.
             return self.messages.news("saved", "Nothing has changed since it was saved.");
         }
+        self.write_scene(None);
+    }
+
+    /// Writes the file of the scene, after a question when that would lose comments, and then goes on.
+    fn write_scene(&mut self, after: Option<After>) {
+        if self.document.path().is_some_and(has_comments) {
+            self.question = Some(Question::Comments(after));
+        } else {
+            self.write_scene_now(after);
+        }
+    }
+
+    /// Writes the file of the scene, and then goes on.
+    pub fn write_scene_now(&mut self, after: Option<After>) {
         let saved = self.document.save();
-        self.tell_saved(saved);
+        if self.tell_saved(saved)
+            && let Some(after) = after
+        {
+            self.go_on(after);
+        }
     }
 
     fn tell_saved(&mut self, saved: Result<Saved, souple_files::FileError>) -> bool {
@@ -614,123 +633,23 @@ impl StudioApp {
     }
 }
 
-/// Keys that no widget wants.
-pub fn keyboard(app: &mut StudioApp, ctx: &egui::Context) {
-    if app.dialog.is_some() || app.question.is_some() || ctx.text_edit_focused() || ctx.any_popup_open() {
-        return;
-    }
-    // A button or slider that was reached with Tab keeps space and arrows for itself.
-    let focused = ctx.memory(|memory| memory.focused().is_some());
-    let (events, held) = ctx.input(|input| (input.events.clone(), input::held(input)));
-    for event in events {
-        let egui::Event::Key { key, pressed: true, modifiers, repeat, .. } = event else { continue };
-        let Some(action) = input::chord(key, modifiers).and_then(action_of) else { continue };
-        let repeats = matches!(action, Action::MoveSupport(_) | Action::Step | Action::Undo | Action::Redo);
-        if (repeat && !repeats) || (focused && !modifiers.command) {
-            continue;
-        }
-        app.perform(action, held);
-    }
-}
-
-/// Shows the open file dialog, if there is one.
-pub fn show_dialog(app: &mut StudioApp, ctx: &egui::Context) {
-    let Some(mut dialog) = app.dialog.take() else { return };
-    let purpose = dialog.purpose;
-    let mut dropped = false;
-    let outcome = dialog.files.show(ctx, |ui| match purpose {
-        Purpose::SavePicture => size_choice(ui, &mut app.picture_size),
-        Purpose::SaveAnimation => {
-            let steps = app.worker.history().moments().len();
-            ui.small(format!(
-                "{steps} frames of what was shown: meshes (.glb), pictures in one file (.gif) or numbered pictures (.png)."
-            ));
-            size_choice(ui, &mut app.picture_size);
-        }
-        Purpose::SaveRecording => {
-            dropped = ui.button("Discard the recording").on_hover_text("End it without keeping it").clicked();
-        }
-        _ => {}
-    });
-    match outcome {
-        _ if dropped => app.worker.send(Request::DropRecording),
-        Outcome::Waiting => app.dialog = Some(dialog),
-        Outcome::Cancelled => app.waiting = None,
-        Outcome::Chosen(path) => app.file_chosen(purpose, &path),
-    }
-}
-
-fn size_choice(ui: &mut egui::Ui, size: &mut (u32, u32)) {
-    let name = |(width, height): (u32, u32)| format!("{width} × {height}");
-    ui.horizontal(|ui| {
-        let label = ui.label("Picture size, pixels");
-        let combo =
-            egui::ComboBox::from_id_salt("picture size").selected_text(name(*size)).show_ui(ui, |ui| {
-                for choice in SIZES {
-                    ui.selectable_value(size, choice, name(choice));
-                }
-            });
-        combo.response.labelled_by(label.id);
-    });
-}
-
-/// Shows the open question, if there is one.
-pub fn show_question(app: &mut StudioApp, ctx: &egui::Context) {
-    let Some(question) = app.question.take() else { return };
-    let mut answered = false;
-    let response = egui::Modal::new(egui::Id::unique("question")).show(ctx, |ui| {
-        ui.set_max_width(380.0);
-        match &question {
-            Question::Unsaved(after) => {
-                ui.heading(format!("Save the changes of {}?", app.document.title()));
-                ui.label("They are lost otherwise.");
-                ui.add_space(8.0);
-                ui.horizontal(|ui| {
-                    if ui.button("Save").clicked() {
-                        answered = true;
-                        app.save_then(after.clone());
-                    }
-                    if ui.button("Don't save").clicked() {
-                        answered = true;
-                        app.go_on(after.clone());
-                    }
-                    answered |= ui.button("Cancel").clicked();
-                });
-            }
-            Question::MeshUse(path) => {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                ui.heading(format!("What is {name} to become?"));
-                ui.add_space(8.0);
-                ui.horizontal(|ui| {
-                    for (label, usage) in
-                        [("Soft body", MeshUse::SoftBody), ("Box collider", MeshUse::BoxCollider)]
-                    {
-                        if ui.button(label).clicked() {
-                            answered = true;
-                            app.add_mesh(path, usage);
-                        }
-                    }
-                    answered |= ui.button("Cancel").clicked();
-                });
-            }
-        }
-    });
-    if !answered && !response.should_close() {
-        app.question = Some(question);
-    }
-}
-
 impl StudioApp {
     /// Saves the scene and then goes on; asks where first when it has no file.
-    fn save_then(&mut self, after: After) {
+    pub fn save_then(&mut self, after: After) {
         if self.document.path().is_none() {
             self.ask_file(Purpose::SaveSceneThen);
             self.waiting = Some(after);
             return;
         }
-        let saved = self.document.save();
-        if self.tell_saved(saved) {
-            self.go_on(after);
-        }
+        self.write_scene(Some(after));
     }
+}
+
+/// Whether a scene file has comments. A `#` inside a text counts, too: the question is then asked for nothing.
+fn has_comments(path: &Path) -> bool {
+    let limit = souple_formats::scene::MAX_SCENE_BYTES;
+    let text = souple_files::disk::read(path, limit, "scene").unwrap_or_default();
+    String::from_utf8_lossy(&text)
+        .lines()
+        .any(|line| line.trim_start().starts_with('#') || line.contains(" #"))
 }

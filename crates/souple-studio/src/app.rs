@@ -549,8 +549,8 @@ impl StudioApp {
 
     /// Looks at a scene that was just opened: by its own camera, or at all of it.
     fn fit_when_ready(&mut self) {
-        let ready = self.fit_pending && self.shown.revision == Some(self.document.revision());
-        if !ready && !(self.fit_pending && self.shown.replaying) {
+        let is_here = self.shown.replaying || self.shown.revision == Some(self.document.revision());
+        if !(self.fit_pending && is_here) {
             return;
         }
         self.fit_pending = false;
@@ -589,8 +589,8 @@ impl StudioApp {
         panels::right(self, ui);
         crate::viewport::show(self, ui);
         panels::help::show(self, ui.ctx());
-        crate::actions::show_dialog(self, ui.ctx());
-        crate::actions::show_question(self, ui.ctx());
+        crate::dialogs::show_dialog(self, ui.ctx());
+        crate::dialogs::show_question(self, ui.ctx());
     }
 
     /// Writes the state for tests, when that was asked for.
@@ -613,7 +613,7 @@ impl eframe::App for StudioApp {
         if size.x < 1.0 || size.y < 1.0 {
             return;
         }
-        crate::actions::keyboard(self, ui.ctx());
+        crate::dialogs::keyboard(self, ui.ctx());
         self.draw(ui);
         let ctx = ui.ctx().clone();
         self.report(&ctx);

@@ -7,10 +7,10 @@ use souple_viewer::{ItemKind, Looks, Moment};
 /// How often values are looked through, s.
 const PERIOD: f64 = 0.25;
 
-/// The ranges that were fitted, per body.
+/// The ranges that were fitted, one per quantity: a colour means the same on every body.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
-    fitted: Vec<Option<(Quantity, [f32; 2])>>,
+    fitted: [Option<[f32; 2]>; Quantity::ALL.len()],
     /// Bodies whose look gives the range itself.
     given: Vec<bool>,
     next: f64,
@@ -28,26 +28,26 @@ impl Ranges {
     pub fn update(&mut self, looks: &mut Looks, styles: &StyleSheet, moment: &Moment, now: f64) -> bool {
         if self.given.len() != looks.bodies.len() {
             self.given = looks.bodies.iter().map(|look| look.range.is_some()).collect();
-            self.fitted = vec![None; looks.bodies.len()];
+            self.fitted = Default::default();
             (self.next, self.step) = (now, None);
         }
         if now < self.next || self.step == Some(moment.step) {
             return false;
         }
         (self.next, self.step) = (now + PERIOD, Some(moment.step));
-        let mut changed = false;
         for item in &moment.items {
             let ItemKind::Body(b) = item.kind else { continue };
-            let Some(look) = looks.bodies.get_mut(b).filter(|_| !self.given[b]) else { continue };
+            let Some(look) = looks.bodies.get(b).filter(|_| !self.given[b]) else { continue };
             let Some(quantity) = styles.quantity(&look.style) else { continue };
             let range = quantity.range_of(&mut quantity.values(item));
-            let widened = match self.fitted[b] {
-                Some((before, old)) if before == quantity => [old[0].min(range[0]), old[1].max(range[1])],
-                _ => range,
-            };
-            self.fitted[b] = Some((quantity, widened));
-            changed |= look.range != Some(widened);
-            look.range = Some(widened);
+            let known = &mut self.fitted[quantity as usize];
+            *known = Some(known.map_or(range, |old| [old[0].min(range[0]), old[1].max(range[1])]));
+        }
+        let mut changed = false;
+        for (look, _) in looks.bodies.iter_mut().zip(&self.given).filter(|(_, given)| !**given) {
+            let Some(quantity) = styles.quantity(&look.style) else { continue };
+            changed |= look.range != self.fitted[quantity as usize];
+            look.range = self.fitted[quantity as usize];
         }
         changed
     }

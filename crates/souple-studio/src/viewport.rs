@@ -2,10 +2,12 @@
 //!
 //! The viewer draws into a texture of its own whose bytes are sRGB. egui blends in that same space and wants a texture that
 //! says so by being plain 8-bit, so the picture is copied into one: that works with every driver, also with those that
-//! cannot look at one texture in two ways. Nothing is drawn when nothing changed, nor when there is no room.
+//! cannot look at one texture in two ways. On a driver in software, what moves is drawn with fewer samples and, where
+//! that is not enough, smaller; once it stands still it is drawn in full. Nothing is drawn when nothing changed, nor when there is no room.
 
 use std::sync::Arc;
 
+use eframe::egui::emath::GuiRounding;
 use eframe::egui::{
     self, Align2, Color32, FontId, Rect, Sense, Stroke, StrokeKind, TextureId, Ui, pos2, vec2,
 };
@@ -19,6 +21,7 @@ use souple_viewer::{Camera, Marks, overlay};
 use crate::app::StudioApp;
 use crate::input;
 use crate::keys::{Action, Held, chord_of};
+use crate::pace::Pace;
 use crate::panels::icons::{Icon, icon_button, labelled_button};
 use crate::panels::theme::{palette, short};
 use crate::panels::{fields, menu, messages};
@@ -42,6 +45,7 @@ pub struct Viewport {
     last: Option<Drawn>,
     /// A drag that began in the picture goes on outside of it.
     captured: bool,
+    pace: Pace,
 }
 
 /// The graphics device of the window, and what is drawn with it.
@@ -130,7 +134,7 @@ impl Driver {
             });
             let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
             let mut shown = self.state.renderer.write();
-            let filter = wgpu::FilterMode::Nearest;
+            let filter = wgpu::FilterMode::Linear;
             let id = match self.canvas.take() {
                 Some(old) => {
                     shown.update_egui_texture_from_wgpu_texture(device, &view, filter, old.id);
@@ -159,7 +163,8 @@ pub fn show(app: &mut StudioApp, ui: &mut Ui) {
                 .fill(ui.visuals().panel_fill)
                 .show(ui, |ui| tools_row(app, ui));
         }
-        let rect = ui.available_rect_before_wrap();
+        // Whole pixels: the picture is shown as it was drawn.
+        let rect = ui.available_rect_before_wrap().round_to_pixels(ui.pixels_per_point());
         let response = ui.allocate_rect(rect, Sense::click_and_drag());
         app.viewport.rect = Some(rect);
         app.viewport.scale = ui.pixels_per_point();
@@ -284,14 +289,20 @@ fn picture(app: &mut StudioApp, ui: &Ui, rect: Rect) {
         ui.painter().rect_filled(rect, 0.0, Color32::from_rgb(150, 162, 176));
         return;
     };
+    let fine = driver.fast.is_none() || !is_moving(app);
+    let scale = if fine { 1.0 } else { app.viewport.pace.scale() };
     let drawn = Drawn {
         moment: (Arc::as_ptr(&moment) as usize, moment.step),
         camera: app.camera,
-        size: (size.x as u32, size.y as u32),
+        size: ((size.x * scale).round().max(1.0) as u32, (size.y * scale).round().max(1.0) as u32),
         looks: app.looks_version(),
-        marks,
-        fine: driver.fast.is_none() || !is_moving(app),
+        marks: scaled(marks, scale),
+        fine,
     };
+    match fine {
+        true => app.viewport.pace.rest(),
+        false => app.viewport.pace.frame(ui.input(|input| input.unstable_dt)),
+    }
     let id = match &driver.canvas {
         Some(canvas) if app.viewport.last.as_ref() == Some(&drawn) => canvas.id,
         _ => {
@@ -311,11 +322,18 @@ fn picture(app: &mut StudioApp, ui: &Ui, rect: Rect) {
     ui.painter().image(id, rect, whole, Color32::WHITE);
 }
 
+/// Marks as wide as ever in a picture that is drawn smaller and shown larger.
+fn scaled(mut marks: Marks, scale: f32) -> Marks {
+    marks.lines.iter_mut().for_each(|line| line.width *= scale);
+    marks.points.iter_mut().for_each(|point| point.size *= scale);
+    marks
+}
+
 /// Whether the next picture will be another one.
 fn is_moving(app: &StudioApp) -> bool {
     let turned = app.viewport.last.as_ref().is_some_and(|last| last.camera != app.camera);
     let replay = matches!(app.showing, Showing::Replay { running: true, .. });
-    turned || replay || app.hands.is_dragging() || (app.shown.playing && app.is_live())
+    turned || replay || app.hands.is_dragging() || (app.shown.playing && app.showing == Showing::Live)
 }
 
 /// Text and flat shapes over the picture.
@@ -335,7 +353,7 @@ fn overlays(app: &StudioApp, ui: &Ui, rect: Rect) {
             StrokeKind::Inside,
         );
     }
-    if let Some((quantity, range)) = app.looks.legend(&app.styles) {
+    if let Some((quantity, range)) = app.looks.legend(&app.styles, |_| true) {
         legend(&painter, rect, quantity, range);
     }
     let hint = hint(app);
@@ -387,6 +405,9 @@ fn state(app: &StudioApp) -> Option<String> {
         Showing::Replay { .. } => Some("Replay   Esc: now".into()),
         Showing::Live if app.shown.replaying => Some("Recording is played".into()),
         Showing::Live if app.shown.recording => Some("Recording …".into()),
+        Showing::Live if app.shown.at_end && !app.shown.playing => {
+            Some("At the last frame: Play begins again".into())
+        }
         Showing::Live if app.shown.waiting > 0 && !app.shown.playing => {
             Some("Paused: hands act when it plays".into())
         }

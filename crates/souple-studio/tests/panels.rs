@@ -453,6 +453,26 @@ fn files_that_vanish_or_change_on_the_disk_are_told() {
     assert!(studio.state().messages.get("disk").is_none());
 }
 
+#[test]
+fn comments_of_a_scene_are_not_lost_without_a_question() {
+    let (_folder, path, mut studio) = opened(&format!("# by hand\n{HANGING}"));
+    studio.key_press_modifiers(Modifiers::COMMAND, Key::S);
+    studio.run_steps(2);
+    assert!(studio.state().question.is_none(), "nothing has changed, nothing is written");
+    studio.state_mut().document.edit("name", |scene| scene.name = "Changed".into());
+    for answer in ["Cancel", "Save as…", "Save all the same"] {
+        studio.key_press_modifiers(Modifiers::COMMAND, Key::S);
+        studio.run_steps(3);
+        assert!(std::fs::read_to_string(&path).unwrap().contains("# by hand"));
+        press(&mut studio, answer);
+        if answer == "Save as…" {
+            press(&mut studio, "Cancel");
+        }
+    }
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("Changed") && !text.contains("# by hand"), "{text}");
+}
+
 /// A file as the window system hands it over.
 #[derive(Debug)]
 struct Dropped(PathBuf);

@@ -127,6 +127,9 @@ impl Artist {
         let mut picture = match &mut self.gpu {
             Some((gpu, renderer)) => {
                 renderer.draw(moment, looks, marks, &self.styles, camera, (width, height));
+                if let Some(fault) = renderer.fault() {
+                    return Err(GpuError::Lost(fault.to_owned()).into());
+                }
                 gpu.wait()?;
                 let drawn = clock.elapsed();
                 let picture = renderer.read_back()?;
@@ -141,7 +144,9 @@ impl Artist {
                 picture
             }
         };
-        if let Some((quantity, range)) = looks.legend(&self.styles) {
+        // A legend of colours that were not drawn would be a lie.
+        let drawn = |style: &str| self.gpu.is_some() || cpu::STYLES.contains(&style);
+        if let Some((quantity, range)) = looks.legend(&self.styles, drawn) {
             overlay::draw_legend(&mut picture, quantity, range);
         }
         Ok(picture)

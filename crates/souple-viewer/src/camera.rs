@@ -4,13 +4,12 @@
 //! plain sums, so that moving the mouse back brings the view back (the acceptance test of ESSI-06).
 
 use glam::camera::rh::proj::directx::perspective_infinite_reverse;
-use glam::camera::rh::view::look_at_mat4;
-use glam::{Mat4, Vec2, Vec3, Vec4Swizzles};
+use glam::{Mat4, Vec2, Vec3, Vec4, Vec4Swizzles};
 
-/// Steepest tilt, radians: just short of straight up or down, where left and right would be undefined.
+/// Steepest tilt that a drag leads to, radians: beyond straight up or down, left and right would change places.
 const STEEPEST: f32 = 1.55;
 /// Closest and farthest distance from the target, m.
-const DISTANCES: (f32, f32) = (1e-3, 1e5);
+const DISTANCES: (f32, f32) = (1e-3, 1e9);
 /// Share of the picture that a fitted view fills.
 const FILL: f32 = 0.86;
 
@@ -57,7 +56,7 @@ impl Camera {
         Camera {
             target,
             yaw: offset.x.atan2(offset.z),
-            pitch: (offset.y / distance).clamp(-1.0, 1.0).asin().clamp(-STEEPEST, STEEPEST),
+            pitch: (offset.y / distance).clamp(-1.0, 1.0).asin(),
             distance,
             field_of_view: (camera.field_of_view_deg as f32).to_radians(),
         }
@@ -94,7 +93,11 @@ impl Camera {
 
     /// World → camera.
     pub fn view(&self) -> Mat4 {
-        look_at_mat4(self.eye(), self.target, Vec3::Y)
+        // From the angles, so that straight up and down are directions like any other.
+        let (right, up) = self.axes();
+        let (backward, eye) = (self.backward(), self.eye());
+        let row = |axis: Vec3| axis.extend(-axis.dot(eye));
+        Mat4::from_cols(row(right), row(up), row(backward), Vec4::W).transpose()
     }
 
     /// Camera → clip space; depth from 1 near to 0 far, which spreads the precision of floats evenly.
@@ -153,7 +156,7 @@ impl Camera {
         (self.yaw, self.pitch) = match preset {
             Preset::Front => (0.0, 0.0),
             Preset::Side => (std::f32::consts::FRAC_PI_2, 0.0),
-            Preset::Top => (0.0, STEEPEST),
+            Preset::Top => (0.0, std::f32::consts::FRAC_PI_2),
             Preset::Corner => (0.6, 0.35),
         };
     }

@@ -7,7 +7,7 @@
 
 use std::f32::consts::PI;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use souple::scene::View;
 
 /// Light of the sun on a surface that faces it, as a share of what a white sheet sends back.
@@ -33,8 +33,8 @@ pub struct Surroundings {
 impl Surroundings {
     /// The surroundings of a view.
     pub fn new(view: &View) -> Surroundings {
-        let sun = Vec3::from(view.light.map(|c| c as f32)).try_normalize();
-        Surroundings { sun: sun.unwrap_or(Vec3::Y) }
+        let sun = DVec3::from(view.light).try_normalize();
+        Surroundings { sun: sun.unwrap_or(DVec3::Y).as_vec3() }
     }
 
     /// Light that comes from a direction (unit vector) to the scene.

@@ -91,28 +91,31 @@ impl Looks {
         }
     }
 
-    /// Sets the ends of colour maps that have none from all values of the moments, so that colours mean the same in each.
+    /// Sets the ends of colour maps that have none from all values of the moments and of all bodies that show the same
+    /// quantity, so that a colour means the same in each.
     /// Signed quantities get a range with zero in the middle. One percent of the values at each end may fall outside.
     pub fn fit_ranges(&mut self, styles: &StyleSheet, moments: &[Moment]) {
-        for b in 0..self.bodies.len() {
-            let look = &self.bodies[b];
-            let Some(quantity) = styles.quantity(&look.style) else { continue };
-            if look.range.is_some() {
-                continue;
-            }
+        for quantity in Quantity::ALL {
+            let fitted =
+                |look: &ItemLook| look.range.is_none() && styles.quantity(&look.style) == Some(quantity);
             let mut values = Vec::new();
-            let items = moments.iter().flat_map(|m| &m.items).filter(|item| item.kind == ItemKind::Body(b));
-            for item in items {
-                values.extend(quantity.values(item));
+            for item in moments.iter().flat_map(|moment| &moment.items) {
+                if matches!(item.kind, ItemKind::Body(_)) && self.of(item).is_some_and(fitted) {
+                    values.extend(quantity.values(item));
+                }
             }
-            self.bodies[b].range = Some(quantity.range_of(&mut values));
+            let range = quantity.range_of(&mut values);
+            self.bodies.iter_mut().filter(|look| fitted(look)).for_each(|look| look.range = Some(range));
         }
     }
 
-    /// The quantity shown by colours, with its range, for the legend: that of the first body that shows one.
-    pub fn legend(&self, styles: &StyleSheet) -> Option<(Quantity, [f32; 2])> {
-        let mut looks = self.bodies.iter().filter(|look| look.visible);
-        looks.find_map(|look| Some((styles.quantity(&look.style)?, look.range?)))
+    /// The quantity shown by colours, with its range, for the legend. None when bodies show different ones: a legend could
+    /// be true for some of them only. `drawn` says which styles the renderer can draw.
+    pub fn legend(&self, styles: &StyleSheet, drawn: impl Fn(&str) -> bool) -> Option<(Quantity, [f32; 2])> {
+        let looks = self.bodies.iter().filter(|look| look.visible && drawn(&look.style));
+        let mut shown = looks.filter_map(|look| Some((styles.quantity(&look.style)?, look.range?)));
+        let first = shown.next()?;
+        shown.all(|other| other == first).then_some(first)
     }
 }
 

@@ -256,7 +256,8 @@ fn ticks(range: [f64; 2], target: usize) -> (Vec<f64>, usize) {
             let over = count as i64 - target as i64;
             // More values than asked for may overlap on a low bar: worse than fewer.
             let misfit = if over > 0 { 3 * over } else { -2 * over };
-            let score = misfit + i64::from(open_low) + i64::from(open_high);
+            // An end without a number is worse than a number too few or too many.
+            let score = misfit + 4 * (i64::from(open_low) + i64::from(open_high));
             if best.as_ref().is_none_or(|(known, ..)| score < *known) {
                 best = Some((score, step, values));
             }

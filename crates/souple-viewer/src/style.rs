@@ -26,7 +26,9 @@ use crate::looks::ItemLook;
 /// Most parameters that a style can have.
 pub const MAX_PARAMETERS: usize = 8;
 /// Largest style file that is read, bytes.
-pub const MAX_STYLE_BYTES: usize = 1 << 20;
+pub const MAX_STYLE_BYTES: usize = 32 << 10;
+/// Longest statement of a style, bytes: compilers of shaders call themselves for every operator and would run out of stack.
+const MAX_STATEMENT_BYTES: usize = 1 << 10;
 
 const COMMON: &str = include_str!("shaders/common.wgsl");
 const SURFACE: &str = include_str!("shaders/surface.wgsl");
@@ -191,8 +193,10 @@ pub struct StyleSource {
     pub outline: bool,
     /// The whole shader module.
     pub wgsl: String,
-    /// Changes whenever the text does: pipelines made of an older text are remade.
+    /// Hash of the text: pipelines made of another text are remade.
     pub version: u64,
+    /// Lines of the module in front of the style's own text.
+    prefix_lines: usize,
 }
 
 /// Why a style cannot be used.
@@ -249,7 +253,6 @@ fn suggestion(nearest: &Option<String>) -> String {
 #[derive(Clone, Debug)]
 pub struct StyleSheet {
     styles: BTreeMap<Arc<str>, Arc<StyleSource>>,
-    versions: u64,
 }
 
 impl Default for StyleSheet {
@@ -261,10 +264,10 @@ impl Default for StyleSheet {
 impl StyleSheet {
     /// The styles that come with the program.
     pub fn built_in() -> StyleSheet {
-        let mut sheet = StyleSheet { styles: BTreeMap::new(), versions: 0 };
+        let mut sheet = StyleSheet { styles: BTreeMap::new() };
         for (name, text) in BUILT_IN {
             // A test holds them all against the compiler; one that is wrong all the same is left out.
-            if let Ok(source) = compose(name, text, 0) {
+            if let Ok(source) = compose(name, text) {
                 sheet.styles.insert(source.name.clone(), Arc::new(source));
             }
         }
@@ -278,9 +281,8 @@ impl StyleSheet {
 
     /// Adds a style of the user, or a new version of it. An older version that worked stays when this one does not.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), StyleError> {
-        let source = compose(name, text, self.versions + 1)?;
+        let source = compose(name, text)?;
         check(&source)?;
-        self.versions += 1;
         self.styles.insert(source.name.clone(), Arc::new(source));
         Ok(())
     }
@@ -335,7 +337,11 @@ impl StyleSheet {
 }
 
 /// Reads the header and puts the module together; the style's own text comes last, so that its lines can be counted.
-fn compose(name: &str, text: &str, version: u64) -> Result<StyleSource, StyleError> {
+fn compose(name: &str, text: &str) -> Result<StyleSource, StyleError> {
+    if let Some(line) = overlong_statement(text) {
+        let problem = format!("a statement is longer than {MAX_STATEMENT_BYTES} bytes; divide it");
+        return Err(StyleError::Header { name: name.into(), line, problem });
+    }
     let mut style = StyleSource {
         name: name.into(),
         about: String::new(),
@@ -345,7 +351,8 @@ fn compose(name: &str, text: &str, version: u64) -> Result<StyleSource, StyleErr
         edges: false,
         outline: false,
         wgsl: String::new(),
-        version,
+        version: hash(text),
+        prefix_lines: 0,
     };
     let mut flat = false;
     for (number, line) in text.lines().enumerate() {
@@ -355,6 +362,9 @@ fn compose(name: &str, text: &str, version: u64) -> Result<StyleSource, StyleErr
         match word {
             "@parameter" => {
                 let parameter = parse_parameter(rest).map_err(wrong)?;
+                if is_taken(&parameter.name) || style.parameters.iter().any(|p| p.name == parameter.name) {
+                    return Err(wrong(format!("the name '{}' is taken; choose another", parameter.name)));
+                }
                 if style.parameters.len() == MAX_PARAMETERS {
                     return Err(wrong(format!("a style has at most {MAX_PARAMETERS} parameters")));
                 }
@@ -378,13 +388,17 @@ fn compose(name: &str, text: &str, version: u64) -> Result<StyleSource, StyleErr
             _ => {}
         }
     }
+    if style.edges && style.transparent {
+        let problem = "@edges and @transparent do not go together".into();
+        return Err(StyleError::Header { name: name.into(), line: 1, problem });
+    }
     let mut wgsl = format!("{COMMON}\n{SURFACE}\n");
     for (k, parameter) in style.parameters.iter().enumerate() {
         let (vector, part) = (k / 4, k % 4);
         let function = &parameter.name;
         wgsl += &format!("fn {function}() -> f32 {{ return item.parameters[{vector}][{part}]; }}\n");
     }
-    if !text.contains("fn displace(") {
+    if !defines(text, "displace") {
         wgsl += "fn displace(v: Vertex) -> Vertex { return v; }\n";
     }
     wgsl += match flat {
@@ -393,6 +407,7 @@ fn compose(name: &str, text: &str, version: u64) -> Result<StyleSource, StyleErr
             "fn display(colour: vec4<f32>) -> vec4<f32> { return vec4(tone_map(colour.rgb), colour.a); }\n"
         }
     };
+    style.prefix_lines = wgsl.matches('\n').count();
     wgsl += text;
     style.wgsl = wgsl;
     Ok(style)
@@ -425,7 +440,7 @@ fn parse_parameter(text: &str) -> Result<Parameter, String> {
 /// Compiles a style without any device, and says on which line of its own file it is wrong.
 fn check(style: &StyleSource) -> Result<(), StyleError> {
     let own_lines = |line: u32, before: usize| (line as usize).saturating_sub(before).max(1);
-    let before = prefix_lines(style);
+    let before = style.prefix_lines;
     let fail = |line: Option<u32>, message: String| StyleError::Compile {
         name: style.name.to_string(),
         line: line.map_or(1, |line| own_lines(line, before)),
@@ -457,11 +472,51 @@ fn check(style: &StyleSource) -> Result<(), StyleError> {
     Ok(())
 }
 
-/// Lines of the module in front of the style's own text.
-fn prefix_lines(style: &StyleSource) -> usize {
-    let fixed = format!("{COMMON}\n{SURFACE}\n").lines().count();
-    let displace = usize::from(style.wgsl.contains("fn displace(v: Vertex) -> Vertex { return v; }"));
-    fixed + style.parameters.len() + displace + 1
+/// Line of the first statement that is too long, from 1. Comments do not count.
+fn overlong_statement(text: &str) -> Option<usize> {
+    let mut length = 0;
+    for (number, line) in text.lines().enumerate() {
+        for part in code(line).split_inclusive([';', '{', '}']) {
+            length += part.len();
+            if length > MAX_STATEMENT_BYTES {
+                return Some(number + 1);
+            }
+            if part.ends_with([';', '{', '}']) {
+                length = 0;
+            }
+        }
+    }
+    None
+}
+
+/// A line without its comment.
+fn code(line: &str) -> &str {
+    line.split("//").next().unwrap_or_default()
+}
+
+/// Whether a text defines a function of that name.
+fn defines(text: &str, function: &str) -> bool {
+    text.lines().map(code).any(|line| {
+        line.split("fn ").skip(1).any(|rest| {
+            let rest = rest.trim_start();
+            rest.strip_prefix(function).is_some_and(|after| after.trim_start().starts_with('('))
+        })
+    })
+}
+
+/// Whether what all styles share uses a name already.
+fn is_taken(name: &str) -> bool {
+    // Bindings end their line with `NAME: type;`, functions begin it with `fn NAME(`.
+    let binding = |line: &str| line.starts_with("@group") && line.contains(&format!(" {name}: "));
+    let bound = |text: &str| text.lines().any(binding);
+    let shared = [COMMON, SURFACE];
+    ["displace", "display", "shade"].contains(&name) || shared.iter().any(|t| defines(t, name) || bound(t))
+}
+
+/// A hash of a text (FNV-1a).
+fn hash(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]
@@ -471,7 +526,7 @@ mod tests {
     #[test]
     fn every_built_in_style_compiles() {
         for (name, text) in BUILT_IN {
-            let style = compose(name, text, 0).unwrap();
+            let style = compose(name, text).unwrap();
             check(&style).unwrap_or_else(|error| panic!("{error}"));
             assert!(!style.about.is_empty(), "{name} says nothing about itself");
         }
@@ -510,12 +565,46 @@ mod tests {
             "//! @parameter a = nan from 0 to 2: x",
             "//! @quantity weight",
             "//! @sparkle",
+            "//! @parameter frame = 0 from 0 to 2: x",
+            "//! @parameter shade = 0 from 0 to 2: x",
         ] {
             let error = sheet.set("x.wgsl", &format!("{wrong}{body}")).unwrap_err();
             assert!(matches!(error, StyleError::Header { line: 1, .. }), "{wrong}: {error}");
         }
         let many: String = (0..9).map(|k| format!("//! @parameter a{k} = 0 from 0 to 1: x\n")).collect();
         assert!(sheet.set("x.wgsl", &format!("{many}{body}")).is_err());
+    }
+
+    #[test]
+    fn lines_are_right_with_and_without_a_displacement() {
+        let mut sheet = StyleSheet::built_in();
+        let shade = "fn shade(s: Surface) -> vec4<f32> { return vec4(oops); }";
+        let moved = "fn displace (v: Vertex) -> Vertex { return v; }";
+        let tight = "fn displace(v: Vertex) -> Vertex { return v; }";
+        for (text, expected) in [
+            (format!("// fn displace(\n{shade}"), 2),
+            (format!("{moved}\n\n{shade}"), 3),
+            (format!("{tight}\n{shade}"), 2),
+        ] {
+            match sheet.set("x.wgsl", &text) {
+                Err(StyleError::Compile { line, message, .. }) => {
+                    assert_eq!(line, expected, "{text}: {message}")
+                }
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn hostile_texts_are_refused_before_a_compiler_sees_them() {
+        let mut sheet = StyleSheet::built_in();
+        for expression in ["1.0+".repeat(5000), "(".repeat(5000)] {
+            let text = format!("fn shade(s: Surface) -> vec4<f32> {{\n    let a = {expression}1.0;\n}}");
+            let error = sheet.set("x.wgsl", &text).unwrap_err().to_string();
+            assert!(error.contains("line 2") && error.contains("longer"), "{error}");
+        }
+        let both = "//! @edges\n//! @transparent\nfn shade(s: Surface) -> vec4<f32> { return vec4(1.0); }";
+        assert!(sheet.set("x.wgsl", both).is_err());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::f32::consts::PI;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use souple::Simulation;
 use souple::scene::{
     Body, Collider, ColliderShape, Family, Grid, Look, Placement, PlaneShape, Rope, Scene, Shape,
@@ -21,9 +21,9 @@ use souple_viewer::{Artist, Camera, Capture, Line, Looks, Marker, Marks, Moment,
 
 const SIZE: (u32, u32) = (320, 240);
 /// Mean difference of all channels, of 255, up to which pictures count as the same: drivers round differently.
-const MEAN: f64 = 1.5;
+const MEAN: f64 = 0.6;
 /// Share of pixels that may differ by more than [`FAR`]: drivers place edges differently, by parts of a pixel.
-const SHARE: f64 = 0.015;
+const SHARE: f64 = 0.003;
 /// Difference of a channel, of 255, that anyone can see.
 const FAR: u8 = 32;
 
@@ -195,6 +195,14 @@ fn variants_look_like_their_references() {
             looks.bodies[0].texture = Some(image());
         }
         let picture = artist.draw(&moment, &looks, &marks, &camera(), SIZE).unwrap();
+        for point in marks.points.iter().filter(|point| point.on_top) {
+            let at = camera().pixel(point.at, Vec2::new(SIZE.0 as f32, SIZE.1 as f32)).unwrap();
+            let [r, g, b, _] = picture.pixel(at.x as u32, at.y as u32).unwrap();
+            assert!(
+                r > 230 && (200..235).contains(&g) && b < 30,
+                "the point is not where it belongs: {r} {g} {b}"
+            );
+        }
         check(name, &picture, &mut failures);
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));

@@ -115,18 +115,53 @@ fn time_artist(
 impl ViewerFigures {
     /// For people.
     pub fn line(&self) -> String {
+        // The CPU rasteriser sends nothing and brings nothing back.
+        let part = |value: f64, unit: &str, digits: usize| match value > 0.0 {
+            true => format!("{value:.digits$} {unit}"),
+            false => "–".to_owned(),
+        };
         format!(
-            "{:<40} {:>6} vertices {:>4} × {:<4} pixels  {:>9.3} ms/picture (worst {:>8.2})  upload {:.3} ms  draw {:.3} ms  read back {:.3} ms  {:>6.1} ns/vertex of upload",
+            "{:<40} {:>6} vertices {:>4} × {:<4} pixels  {:>9.3} ms/picture (worst {:>8.2})  upload {}  draw {:.3} ms  read back {}  {:>16} of upload",
             format!("viewer/{}", self.renderer),
             self.vertices,
             self.size[0],
             self.size[1],
             self.ms_median,
             self.ms_worst,
-            self.upload_ms,
+            part(self.upload_ms, "ms", 3),
             self.draw_ms,
-            self.read_back_ms,
-            self.upload_ns_per_vertex,
+            part(self.read_back_ms, "ms", 3),
+            part(self.upload_ns_per_vertex, "ns/vertex", 1),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_renderer_does_not_do_has_no_time() {
+        let mut figures = ViewerFigures {
+            renderer: "CPU rasteriser".into(),
+            size: [8, 6],
+            pictures: 1,
+            vertices: 9,
+            ms_median: 2.0,
+            ms_worst: 3.0,
+            upload_ms: 0.0,
+            draw_ms: 2.0,
+            read_back_ms: 0.0,
+            upload_ns_per_vertex: 0.0,
+        };
+        let line = figures.line();
+        assert!(
+            line.contains("upload –  draw 2.000 ms  read back –  ") && line.ends_with(" – of upload"),
+            "{line}"
+        );
+        (figures.upload_ms, figures.read_back_ms, figures.upload_ns_per_vertex) = (0.25, 0.5, 12.5);
+        let line = figures.line();
+        assert!(line.contains("upload 0.250 ms  draw 2.000 ms  read back 0.500 ms"), "{line}");
+        assert!(line.ends_with("12.5 ns/vertex of upload"), "{line}");
     }
 }

@@ -1,9 +1,9 @@
 //! Pictures: PNG and JPEG in, PNG and animated GIF out (ESSI-63, ESSI-64, ESSI-70: images of styles; results of the viewer).
 //!
 //! A [`Picture`] has 8 bits per channel in sRGB, straight alpha, rows from the top. [`read_picture`] tells the format by
-//! the first bytes. PNG (ISO/IEC 15948, by the `png` crate) is read in all its variants, 16 bits per channel rounded to
-//! 8, of an animated one the first frame. JPEG (ITU-T T.81, a reader of our own, so that no bytes can make it panic) is
-//! read as grey or colour, sequential or progressive; not as CMYK, lossless or with arithmetic coding. Colour profiles,
+//! the first bytes. PNG (ISO/IEC 15948, by the `png` crate) is read in all its variants, of 16 bits per channel the
+//! upper 8, of an animated one the first frame. JPEG (ITU-T T.81, a reader of our own, so that no bytes can make it
+//! panic) is read as grey or colour, sequential or progressive; not as CMYK, lossless or with arithmetic coding. Colour profiles,
 //! gamma and the orientation in EXIF are ignored.
 //!
 //! Promises, for any bytes at all: no panic, and memory in proportion to the bytes and within [`PictureLimits`]: a size
@@ -61,7 +61,7 @@ pub struct PictureLimits {
     pub max_width: u32,
     /// Most rows.
     pub max_height: u32,
-    /// Most pixels in all. Reading needs up to 10 bytes for each.
+    /// Most pixels in all. Reading needs up to 13 bytes for each (JPEG with chroma for every pixel).
     pub max_pixels: u64,
     /// Most bytes of the file.
     pub max_bytes: usize,

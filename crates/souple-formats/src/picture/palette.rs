@@ -2,7 +2,7 @@
 //!
 //! Colours are chosen by splitting boxes in colour space where that lowers the squared error most, after Wu (1991), on a
 //! histogram of 5 bits per channel. Pixels are dithered in order (Bayer 1973): the pattern stays where it is from frame
-//! to frame, so that nothing crawls. A pixel whose colour is in the palette keeps it.
+//! to frame, so that nothing crawls. A pixel whose colour is in the palette keeps it, without dither.
 
 use std::ops::Range;
 
@@ -17,6 +17,8 @@ const MAX_DITHER: f32 = 8.0;
 /// The colours of a frame.
 pub(super) struct Palette {
     colours: Vec<[u8; 3]>,
+    /// The colours in order, each with its number.
+    exact: Vec<([u8; 3], u8)>,
     /// How far a channel may be changed around each colour without another colour taking its place, 8-bit steps.
     reach: Vec<f32>,
     /// Nearest colour of each cell of colour space, found when first asked for.
@@ -53,8 +55,15 @@ impl Palette {
             groups.push(high);
         }
         let colours: Vec<[u8; 3]> = groups.iter().map(|group| mean(&bins[group.bins.clone()])).collect();
+        Palette::with(colours)
+    }
+
+    /// A palette of at most 256 colours.
+    fn with(colours: Vec<[u8; 3]>) -> Palette {
+        let mut exact: Vec<([u8; 3], u8)> = colours.iter().copied().zip(0..=255).collect();
+        exact.sort_unstable();
         let reach = colours.iter().map(|&colour| reach(colour, &colours)).collect();
-        Palette { colours, reach, nearest: vec![UNKNOWN; 1 << (3 * TABLE_BITS)] }
+        Palette { colours, exact, reach, nearest: vec![UNKNOWN; 1 << (3 * TABLE_BITS)] }
     }
 
     /// Red, green and blue of every colour.
@@ -67,8 +76,13 @@ impl Palette {
         self.colours.len()
     }
 
-    /// The colour for a pixel at a place: the nearest, or where two are about as near, one or the other by a pattern.
+    /// The colour for a pixel at a place: its own or the nearest, or where two are about as near, one or the other by
+    /// a pattern.
     pub(super) fn index(&mut self, colour: [u8; 3], x: u32, y: u32) -> u8 {
+        // The table below cannot tell colours of one cell apart.
+        if let Ok(found) = self.exact.binary_search_by_key(&colour, |&(exact, _)| exact) {
+            return self.exact[found].1;
+        }
         let plain = self.nearest(colour);
         let shift = self.reach[usize::from(plain)] * threshold(x, y);
         // `as` keeps what leaves the range at its ends.
@@ -191,6 +205,19 @@ mod tests {
                 let index = usize::from(palette.index(colour, x, y));
                 assert_eq!(bytes[3 * index..3 * index + 3], colour);
             }
+        }
+    }
+
+    #[test]
+    fn colours_of_one_cell_are_told_apart() {
+        // The first four share a cell of the table; the last is nearer to the middle of that cell than the first.
+        let colours = vec![[0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3], [4, 2, 2]];
+        let mut palette = Palette::with(colours.clone());
+        for (number, &colour) in colours.iter().enumerate() {
+            assert!(
+                (0..64).all(|i| usize::from(palette.index(colour, i % 8, i / 8)) == number),
+                "{colour:?}"
+            );
         }
     }
 

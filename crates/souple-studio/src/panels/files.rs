@@ -316,11 +316,8 @@ fn list(folder: &Path) -> std::io::Result<Vec<Entry>> {
             // Links are followed: a link to a folder can be entered.
             let data = fs::metadata(entry.path()).ok()?;
             let is_folder = data.is_dir();
-            (!name.starts_with('.')).then(|| Entry {
-                name,
-                is_folder,
-                bytes: if is_folder { 0 } else { data.len() },
-            })
+            let bytes = if is_folder { 0 } else { data.len() };
+            (!name.starts_with('.')).then_some(Entry { name, is_folder, bytes })
         })
         .collect();
     entries.sort_by_key(|entry| (!entry.is_folder, entry.name.to_lowercase()));

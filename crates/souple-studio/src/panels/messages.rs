@@ -183,10 +183,11 @@ fn card(
             ui.vertical(|ui| {
                 ui.set_width(room);
                 text(ui, message);
-                if let Some(wanted) = message.remedy
-                    && ui.button(wanted.label()).clicked()
-                {
-                    *remedy = Some(wanted);
+                if let Some(wanted) = message.remedy {
+                    let button = egui::Button::new(wanted.label()).stroke((1.0, colour));
+                    if ui.add(button).clicked() {
+                        *remedy = Some(wanted);
+                    }
                 }
             });
             if icon_button(ui, Icon::Close, false, "Close message", "Close this message").clicked() {

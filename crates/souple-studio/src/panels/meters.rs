@@ -48,7 +48,7 @@ pub fn stage_series(samples: &[Sample]) -> Vec<Series> {
     let sum = |k: usize| samples.iter().map(|s| s.stage_ms[k]).sum::<f64>();
     order.sort_by(|&a, &b| sum(b).total_cmp(&sum(a)));
     let series = order.into_iter().map(|k| Series {
-        name: Stage::ALL[k].name(),
+        name: words(Stage::ALL[k].name()),
         colour: SERIES[k % SERIES.len()],
         values: samples.iter().map(|s| s.stage_ms[k]).collect(),
     });
@@ -56,13 +56,13 @@ pub fn stage_series(samples: &[Sample]) -> Vec<Series> {
 }
 
 fn series(name: &'static str, colour: usize, samples: &[Sample], value: fn(&Sample) -> f64) -> Series {
-    Series { name, colour: SERIES[colour], values: samples.iter().map(value).collect() }
+    Series { name: name.to_owned(), colour: SERIES[colour], values: samples.iter().map(value).collect() }
 }
 
 /// Kinetic and elastic energy; the energy of weight is measured from the start of the plot, as only its changes matter.
 pub fn energy_series(samples: &[Sample]) -> Vec<Series> {
     let start = samples.first().map_or(0.0, |s| s.potential_energy);
-    let mut weight = series("weight (change)", 2, samples, |s| s.potential_energy);
+    let mut weight = series("weight", 2, samples, |s| s.potential_energy);
     weight.values.iter_mut().for_each(|value| *value -= start);
     vec![
         series("kinetic", 0, samples, |s| s.kinetic_energy),
@@ -136,8 +136,8 @@ mod tests {
         sample.stage_ms[2] = 3.0;
         let layers = stage_series(&[sample, sample]);
         assert_eq!(layers.len(), Stage::ALL.len());
-        assert_eq!((layers[0].name, layers[0].values.as_slice()), (Stage::ALL[4].name(), &[9.0, 9.0][..]));
-        assert_eq!(layers[1].name, Stage::ALL[2].name());
+        assert_eq!((layers[0].name.as_str(), layers[0].values.as_slice()), ("solve", &[9.0, 9.0][..]));
+        assert_eq!(layers[1].name, "broad phase");
     }
 
     #[test]

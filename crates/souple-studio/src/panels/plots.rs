@@ -11,7 +11,7 @@ use super::theme::{palette, short};
 #[derive(Clone, Debug)]
 pub struct Series {
     /// What it is.
-    pub name: &'static str,
+    pub name: String,
     /// Its colour.
     pub colour: Color32,
     /// One value per sample, the newest last.
@@ -45,7 +45,7 @@ pub fn plot(ui: &mut Ui, size: egui::Vec2, kind: Kind, title: &str, unit: &str, 
         .right_top();
     // As many names as fit beside the title; the tooltip has them all.
     for series in series {
-        let name = painter.layout_no_wrap(series.name.to_owned(), font.clone(), series.colour);
+        let name = painter.layout_no_wrap(series.name.clone(), font.clone(), series.colour);
         if end.x + 9.0 + name.size().x > outer.right() - 44.0 {
             break;
         }
@@ -91,12 +91,10 @@ pub fn plot(ui: &mut Ui, size: egui::Vec2, kind: Kind, title: &str, unit: &str, 
         Kind::Stacked => {
             for (layer, upper) in stack(&binned).iter().enumerate().rev() {
                 // From the top layer down, each filled to the bottom: what is above stays visible.
+                let edge = |k: usize| egui::lerp(inner.x_range(), k as f32 / upper.len() as f32).round();
                 for (k, value) in upper.iter().enumerate() {
-                    let (x, width) = (x_of(k, upper.len()), inner.width() / upper.len() as f32 + 0.5);
-                    let column = Rect::from_min_max(
-                        pos2(x - width, y_of(*value)).max(inner.left_top()),
-                        pos2(x, inner.bottom()),
-                    );
+                    let column =
+                        Rect::from_min_max(pos2(edge(k), y_of(*value)), pos2(edge(k + 1), inner.bottom()));
                     painter.rect_filled(column, 0.0, series[layer].colour);
                 }
             }

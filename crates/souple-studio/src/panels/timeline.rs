@@ -16,11 +16,13 @@ pub fn show(app: &mut StudioApp, ui: &mut Ui) {
     ui.horizontal(|ui| {
         buttons(app, ui);
         ui.separator();
-        let text_width = 150.0;
-        let right = 3.0 * 34.0 + 12.0;
+        let text = clock_text(app);
+        let font = FontId::monospace(11.0);
+        let text_width = ui.painter().layout_no_wrap(text.clone(), font, egui::Color32::PLACEHOLDER).size().x;
+        let right = 3.0 * 34.0 + 20.0;
         let width = (ui.available_width() - text_width - right).max(40.0);
         track(app, ui, width);
-        clock(app, ui, text_width);
+        clock(app, ui, &text);
         ends(app, ui);
     });
 }
@@ -159,20 +161,18 @@ pub fn seek(app: &mut StudioApp, step: u64, kept: Option<(u64, u64)>) {
     app.showing = if step >= newest { Showing::Live } else { Showing::Past { step: step.max(first) } };
 }
 
-fn clock(app: &StudioApp, ui: &mut Ui, width: f32) {
+/// Frame and time, as wide for the first as for the last frame.
+fn clock_text(app: &StudioApp) -> String {
     let moment = app.moment();
-    let text = format!("{:>5}/{} {:>6.2} s", moment.step, app.shown.frames, moment.time);
-    let tip = format!(
-        "Frame of {}, and simulated time at {} frames per second",
-        app.shown.frames,
-        super::fields::plain(app.shown.fps)
-    );
-    let height = ui.spacing().interact_size.y;
-    ui.allocate_ui_with_layout(vec2(width, height), egui::Layout::left_to_right(egui::Align::Center), |ui| {
-        ui.set_min_width(width);
-        ui.add(egui::Label::new(egui::RichText::new(text).monospace().size(11.0)).truncate())
-            .on_hover_text(tip);
-    });
+    let digits = app.shown.frames.to_string().len();
+    format!("{:>digits$}/{} {:>6.2} s", moment.step, app.shown.frames, moment.time)
+}
+
+fn clock(app: &StudioApp, ui: &mut Ui, text: &str) {
+    let fps = super::fields::plain(app.shown.fps);
+    let tip = format!("Frame of {}, and simulated time at {fps} frames per second", app.shown.frames);
+    let text = egui::RichText::new(text).monospace().size(11.0);
+    ui.add(egui::Label::new(text).wrap_mode(egui::TextWrapMode::Extend)).on_hover_text(tip);
 }
 
 fn ends(app: &mut StudioApp, ui: &mut Ui) {

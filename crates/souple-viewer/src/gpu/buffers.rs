@@ -41,12 +41,17 @@ impl GrowingBuffer {
         let buffer = match &self.buffer {
             Some(buffer) if buffer.size() >= needed => buffer,
             // Half as much again, so that a cloth that tears does not need a new one at every tear.
-            _ => self.buffer.insert(device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some(self.label),
-                size: (needed + needed / 2).next_multiple_of(16),
-                usage: self.usage,
-                mapped_at_creation: false,
-            })),
+            _ => self.buffer.insert(
+                device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some(self.label),
+                    size: (needed + needed / 2)
+                        .min(device.limits().max_buffer_size)
+                        .max(needed)
+                        .next_multiple_of(16),
+                    usage: self.usage,
+                    mapped_at_creation: false,
+                }),
+            ),
         };
         queue.write_buffer(buffer, 0, bytes);
     }
@@ -78,6 +83,7 @@ struct Held {
     mesh: Arc<ItemMesh>,
     positions: Arc<Vec<Vec3>>,
     shown: Option<(Quantity, [f32; 2])>,
+    as_edges: bool,
 }
 
 impl GpuItem {
@@ -104,12 +110,16 @@ impl GpuItem {
         queue: &wgpu::Queue,
         item: &Item,
         shown: Option<(Quantity, [f32; 2])>,
+        as_edges: bool,
     ) {
         let held = self.held.as_ref();
         let same_mesh = held.is_some_and(|held| Arc::ptr_eq(&held.mesh, &item.mesh));
         let same_place = held.is_some_and(|held| Arc::ptr_eq(&held.positions, &item.positions));
         self.sent = 0;
-        if same_mesh && same_place && held.is_some_and(|held| held.shown == shown) {
+        if same_mesh
+            && same_place
+            && held.is_some_and(|held| held.shown == shown && held.as_edges == as_edges)
+        {
             return;
         }
         let values = shown.map(|(quantity, range)| (quantity.values(item), range));
@@ -141,15 +151,15 @@ impl GpuItem {
                 value: value(*source as usize),
             }));
             self.uvs.write(device, queue, &padded(&tube.uvs, tube.positions.len()));
-            // A wireframe of a rope is that of its tube.
-            let edges: Vec<[u32; 2]> =
-                tube.triangles.iter().flat_map(|t| [[t[0], t[1]], [t[1], t[2]]]).collect();
+            // A wireframe of a rope is that of its tube; there are so many edges that they are made only for it.
+            let outlined = if as_edges { &tube.triangles[..] } else { &[] };
+            let edges: Vec<[u32; 2]> = outlined.iter().flat_map(|t| [[t[0], t[1]], [t[1], t[2]]]).collect();
             self.indices(device, queue, &tube.triangles, &edges);
         }
         self.vertices.write(device, queue, &self.scratch);
         self.sent = self.scratch.len();
         let (mesh, positions) = (Arc::clone(&item.mesh), Arc::clone(&item.positions));
-        self.held = Some(Held { mesh, positions, shown });
+        self.held = Some(Held { mesh, positions, shown, as_edges });
     }
 
     fn indices(

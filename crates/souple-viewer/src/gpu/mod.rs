@@ -72,7 +72,10 @@ impl Gpu {
         let limits = adapter.limits();
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("souple"),
-            required_limits: wgpu::Limits::downlevel_defaults().using_resolution(limits.clone()),
+            required_limits: wgpu::Limits {
+                max_buffer_size: limits.max_buffer_size,
+                ..wgpu::Limits::downlevel_defaults().using_resolution(limits.clone())
+            },
             ..Default::default()
         };
         let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))
@@ -97,6 +100,16 @@ fn find_adapter(backends: wgpu::Backends) -> Option<wgpu::Adapter> {
     let power_preference = wgpu::PowerPreference::HighPerformance;
     let options = wgpu::RequestAdapterOptions { power_preference, ..Default::default() };
     pollster::block_on(instance.request_adapter(&options)).ok()
+}
+
+/// Runs something on a device; what the device refuses meanwhile is the message, not the end of the program.
+fn guarded<T>(device: &wgpu::Device, run: impl FnOnce() -> T) -> (T, Option<String>) {
+    let memory = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+    let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);
+    let done = run();
+    let refused = pollster::block_on(validation.pop());
+    let too_large = pollster::block_on(memory.pop());
+    (done, refused.or(too_large).map(|error| error.to_string()))
 }
 
 /// Waits until everything that was asked of a device is done.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::COLOUR;
+use super::{COLOUR, guarded};
 use crate::style::StyleSource;
 
 /// Depth of the picture; 1 near, 0 far.
@@ -199,14 +199,15 @@ impl Pipelines {
         if known || self.refused.contains_key(&key) {
             return;
         }
-        let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let made = self.style_pipelines(device, style);
-        match pollster::block_on(scope.pop()) {
+        // What was said of another version of it no longer holds.
+        self.refused.retain(|(name, _), _| *name != style.name);
+        let (made, fault) = guarded(device, || self.style_pipelines(device, style));
+        match fault {
             None => {
                 self.styles.insert(Arc::clone(&style.name), made);
             }
             Some(error) => {
-                self.refused.insert(key, error.to_string());
+                self.refused.insert(key, error);
             }
         }
     }

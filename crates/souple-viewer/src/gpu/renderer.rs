@@ -11,7 +11,7 @@ use souple_formats::picture::Picture;
 use super::buffers::{GpuItem, GrowingBuffer};
 use super::pipelines::Pipelines;
 use super::textures::{self, Target};
-use super::{GpuError, SAMPLES, SHADOW_SIZE};
+use super::{GpuError, SAMPLES, SHADOW_SIZE, guarded};
 use crate::backdrop::Backdrop;
 use crate::camera::Camera;
 use crate::capture::{ItemKind, Moment};
@@ -84,7 +84,6 @@ pub struct Renderer {
     pipelines: Pipelines,
     samples: u32,
     target: Target,
-    target_generation: u64,
     shadow_map: wgpu::TextureView,
     /// The surroundings on the device, and the direction of the sun they were made for.
     surroundings: (Surroundings, [Vec3; 9], wgpu::TextureView),
@@ -101,6 +100,7 @@ pub struct Renderer {
     points: [GrowingBuffer; 2],
     upload_time: Duration,
     uploaded_vertices: usize,
+    fault: Option<String>,
 }
 
 /// An item on its way through a frame.
@@ -146,7 +146,6 @@ impl Renderer {
         Renderer {
             samples,
             target: Target::new(device, (1, 1), samples),
-            target_generation: 0,
             shadow_map,
             surroundings: (surroundings, surroundings.harmonics(), cube),
             frame_uniform,
@@ -161,6 +160,7 @@ impl Renderer {
             points: [GrowingBuffer::new("points", vertex), GrowingBuffer::new("points on top", vertex)],
             upload_time: Duration::ZERO,
             uploaded_vertices: 0,
+            fault: None,
             device: device.clone(),
             queue: queue.clone(),
             pipelines,
@@ -172,9 +172,9 @@ impl Renderer {
         &self.target.texture
     }
 
-    /// Counts the textures: when it changes, [`Renderer::texture`] is another one, because the size changed.
-    pub fn target_generation(&self) -> u64 {
-        self.target_generation
+    /// What the device refused while the last frame was drawn: the picture is not whole then.
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
     }
 
     /// What the driver said of styles that it refused: name of the style and message.
@@ -182,7 +182,7 @@ impl Renderer {
         self.pipelines.refused()
     }
 
-    /// What the last frame spent on sending vertices to the device, and how many they were.
+    /// What the last frame spent on normals, values and sending vertices to the device, and how many they were.
     pub fn upload(&self) -> (Duration, usize) {
         (self.upload_time, self.uploaded_vertices)
     }
@@ -197,29 +197,48 @@ impl Renderer {
         camera: &Camera,
         size: (u32, u32),
     ) -> &wgpu::TextureView {
+        let device = self.device.clone();
+        let ((), fault) =
+            guarded(&device, || self.draw_unguarded(moment, looks, marks, styles, camera, size));
+        self.fault = fault;
+        &self.target.view
+    }
+
+    fn draw_unguarded(
+        &mut self,
+        moment: &Moment,
+        looks: &Looks,
+        marks: &Marks,
+        styles: &StyleSheet,
+        camera: &Camera,
+        size: (u32, u32),
+    ) {
         let max = self.device.limits().max_texture_dimension_2d;
         let size = (size.0.clamp(1, max), size.1.clamp(1, max));
         if self.target.size != size {
             self.target = Target::new(&self.device, size, self.samples);
-            self.target_generation += 1;
         }
-        let clock = Instant::now();
         let backdrop = Backdrop::of(moment, looks, camera);
         self.use_surroundings(Surroundings::new(&looks.view));
         let drawn = self.prepare(moment, looks, styles, camera);
         self.write_frame(moment, looks, camera, &backdrop, size);
         let counts = self.write_marks(moment, &drawn, marks, camera, size);
-        self.upload_time = clock.elapsed();
-
         let mut encoder = self.device.create_command_encoder(&Default::default());
         self.shadow_pass(&mut encoder, &drawn);
         self.picture_pass(&mut encoder, &drawn, &backdrop, counts);
         self.queue.submit([encoder.finish()]);
-        &self.target.view
     }
 
     /// The picture that was drawn last.
     pub fn read_back(&self) -> Result<Picture, GpuError> {
+        if let Some(fault) = &self.fault {
+            return Err(GpuError::Lost(fault.clone()));
+        }
+        let (picture, fault) = guarded(&self.device, || self.read_back_unguarded());
+        fault.map_or(picture, |fault| Err(GpuError::Lost(fault)))
+    }
+
+    fn read_back_unguarded(&self) -> Result<Picture, GpuError> {
         let (width, height) = self.target.size;
         // Rows in a buffer begin at multiples of 256 bytes.
         let row = (width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
@@ -272,7 +291,7 @@ impl Renderer {
     ) -> Vec<Drawn<'a>> {
         let mut uniforms = Vec::new();
         let mut drawn: Vec<Drawn<'a>> = Vec::new();
-        self.uploaded_vertices = 0;
+        (self.upload_time, self.uploaded_vertices) = (Duration::ZERO, 0);
         for item in &moment.items {
             let key = key(item.kind);
             let Some(look) = looks.of(item).filter(|look| look.visible) else { continue };
@@ -280,7 +299,9 @@ impl Renderer {
             self.pipelines.prepare(&self.device, style);
             let shown = style.quantity.map(|quantity| (quantity, look.range.unwrap_or([0.0, 1.0])));
             let gpu_item = self.items.entry(key).or_insert_with(GpuItem::new);
-            gpu_item.upload(&self.device, &self.queue, item, shown);
+            let clock = Instant::now();
+            gpu_item.upload(&self.device, &self.queue, item, shown, style.edges);
+            self.upload_time += clock.elapsed();
             self.uploaded_vertices += gpu_item.sent;
             let values = styles.values(look);
             let closed = matches!(item.kind, ItemKind::Collider(_)) || !item.mesh.segments.is_empty();
@@ -322,7 +343,7 @@ impl Renderer {
             return;
         };
         let view = match &look.texture {
-            Some(picture) if picture.width > 0 && picture.height > 0 => {
+            Some(picture) if picture.check().is_ok() => {
                 &textures::texture(&self.device, &self.queue, picture)
             }
             _ => &self.blank,

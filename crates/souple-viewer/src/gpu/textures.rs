@@ -96,8 +96,9 @@ pub(super) fn surroundings(
 pub(super) fn texture(device: &wgpu::Device, queue: &wgpu::Queue, picture: &Picture) -> wgpu::TextureView {
     let max = device.limits().max_texture_dimension_2d;
     let mut levels = vec![picture.clone()];
-    while let Some(last) = levels.last().filter(|p| p.width > 1 || p.height > 1) {
-        levels.push(halved(last));
+    // Until one side is a single pixel: what is left of a long strip is not worth its own filter.
+    while let Some(last) = levels.last().filter(|p| p.width > 1 && p.height > 1) {
+        levels.push(last.scaled_down(2));
     }
     // A picture that is too large for the device begins with the first level that is not.
     let first = levels.iter().position(|p| p.width <= max && p.height <= max).unwrap_or(levels.len() - 1);
@@ -126,26 +127,6 @@ pub(super) fn texture(device: &wgpu::Device, queue: &wgpu::Queue, picture: &Pict
         write(queue, place, &picture.rgba, picture.width, picture.height, 4);
     }
     texture.create_view(&Default::default())
-}
-
-/// A picture of half the size, each pixel the mean of four.
-fn halved(picture: &Picture) -> Picture {
-    let (width, height) = ((picture.width / 2).max(1), (picture.height / 2).max(1));
-    let mut rgba = Vec::with_capacity(width as usize * height as usize * 4);
-    for y in 0..height {
-        for x in 0..width {
-            for c in 0..4u32 {
-                let at = |x: u32, y: u32| {
-                    let (x, y) = (x.min(picture.width - 1) as usize, y.min(picture.height - 1) as usize);
-                    u16::from(picture.rgba[(y * picture.width as usize + x) * 4 + c as usize])
-                };
-                let sum =
-                    at(2 * x, 2 * y) + at(2 * x + 1, 2 * y) + at(2 * x, 2 * y + 1) + at(2 * x + 1, 2 * y + 1);
-                rgba.push((sum / 4) as u8);
-            }
-        }
-    }
-    Picture { width, height, rgba }
 }
 
 fn write(

@@ -98,7 +98,10 @@ fn fragment(v: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4
     let other = cross(normal, select(vec3(1.0, 0.0, 0.0), vec3(0.0, 1.0, 0.0), abs(normal.x) > 0.9));
     tangent = select(normalize(other), tangent * inverseSqrt(max(length2, 1e-30)), length2 > 1e-24);
     let colour = select(item.back_colour.rgb, item.colour.rgb, front || item.flags.y > 0.5);
-    let bitangent = cross(normal, tangent);
+    // Square to the tangent, on the side to which v grows.
+    let other_way = cross(normal, tangent);
+    let grows = turn * dot(other_way, down * uv_across.x - across * uv_down.x);
+    let bitangent = select(other_way, -other_way, grows < 0.0);
     let s = Surface(v.position, normal, view, v.uv, tangent, bitangent, colour, v.value, front, frame.eye.w);
     let shown = display(shade(s));
     return vec4(encoded(shown.rgb), shown.a);

@@ -15,7 +15,9 @@ fn weave(uv: vec2<f32>) -> f32 {
 }
 
 fn height_at(uv: vec2<f32>) -> f32 {
-    let pictured = dot(textureSampleLevel(image, image_sampler, uv * repeat(), 0.0).rgb, vec3(0.3, 0.6, 0.1));
+    // Heights are the numbers in the file, not the light they stand for in a picture.
+    let texel = encoded(textureSampleLevel(image, image_sampler, uv * repeat(), 0.0).rgb);
+    let pictured = dot(texel, vec3(0.3, 0.6, 0.1));
     return select(weave(uv), pictured, item.flags.x > 0.5);
 }
 

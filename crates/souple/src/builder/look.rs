@@ -34,8 +34,12 @@ pub(super) fn check_look(at: &str, look: Option<&Look>) -> Checked<()> {
     }
     let field = format!("{at}.look.range");
     match look.range {
-        Some([low, high]) if finite(&field, low)? >= finite(&field, high)? => {
+        // Colours are computed in single precision: what is one number there is no range.
+        Some([low, high]) if finite(&field, low)? as f32 >= finite(&field, high)? as f32 => {
             wrong(&field, format!("it must go upwards, but goes from {low} to {high}"), "e.g. [0, 0.1]")
+        }
+        Some(range) if range.iter().any(|end| end.abs() > 1e30) => {
+            wrong(&field, format!("{range:?} is beyond what can be drawn"), "1e30 is the most")
         }
         _ => Ok(()),
     }
