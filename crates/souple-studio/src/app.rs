@@ -6,6 +6,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use eframe::egui;
 use souple::scene::{Scene, SolverKind};
@@ -31,6 +33,8 @@ use crate::worker::{NoteKind, Request, Shown, Speed, Then, Worker};
 
 /// How often files on the disk are looked at, s.
 const DISK_SECONDS: f64 = 0.7;
+/// Time between frames that nobody asked for with the mouse or a key, where drawing costs simulation time.
+const GENTLE_PERIOD: Duration = Duration::from_millis(40);
 /// Frames of the window that the frame rate is the mean of.
 const FRAMES_OF_RATE: usize = 60;
 
@@ -102,6 +106,8 @@ pub struct StudioApp {
     /// Clock of the window, s.
     pub now: f64,
     pub(crate) wake: Arc<dyn Fn() + Send + Sync>,
+    /// A driver in software draws on the processor that simulates: it gets no more frames than the eye needs.
+    gentle: Arc<AtomicBool>,
     assets: Assets,
     ranges: Ranges,
     /// The scene as written when the simulation last started.
@@ -136,6 +142,7 @@ impl StudioApp {
         let mut app = StudioApp::new_for_tests(&cc.egui_ctx, options);
         if let Some(state) = &cc.wgpu_render_state {
             app.viewport.use_driver(state);
+            app.gentle.store(app.viewport.is_software(), Ordering::Relaxed);
         }
         app
     }
@@ -143,8 +150,12 @@ impl StudioApp {
     /// The studio without a graphics driver: everything works but the picture itself.
     pub fn new_for_tests(ctx: &egui::Context, options: Options) -> StudioApp {
         panels::theme::install(ctx);
-        let own = ctx.clone();
-        let wake: Arc<dyn Fn() + Send + Sync> = Arc::new(move || own.request_repaint());
+        let gentle = Arc::new(AtomicBool::new(false));
+        let (own, own_gentle) = (ctx.clone(), Arc::clone(&gentle));
+        let wake: Arc<dyn Fn() + Send + Sync> = Arc::new(move || match own_gentle.load(Ordering::Relaxed) {
+            true => own.request_repaint_after(GENTLE_PERIOD),
+            false => own.request_repaint(),
+        });
         let waker = |wake: &Arc<dyn Fn() + Send + Sync>| {
             let wake = Arc::clone(wake);
             move || wake()
@@ -193,6 +204,7 @@ impl StudioApp {
             title: String::new(),
             reporter: options.report.clone().map(|path| Reporter::new(path, ctx)),
             wake,
+            gentle,
             document,
             worker,
             options,

@@ -17,7 +17,6 @@ pub mod history;
 pub mod input;
 pub mod keys;
 mod marks;
-pub mod pace;
 pub mod panels;
 mod pending;
 pub mod playback;

@@ -3,6 +3,7 @@
 //! Besides what runs, it says where things are on the screen, in pixels from the top left corner of the window: the
 //! picture, some vertices, and every widget that has a name.
 
+use std::fs;
 use std::path::PathBuf;
 
 use eframe::egui::{self, Rect};
@@ -34,8 +35,10 @@ impl Reporter {
     pub fn write(&mut self, app: &StudioApp, ctx: &egui::Context) {
         let text = state(app, ctx).to_string();
         if text != self.last {
-            // A test that waits for the file finds out by itself when it never comes.
-            if souple_files::disk::write(&self.path, text.as_bytes()).is_ok() {
+            // Renamed when it is whole, so that nobody reads half of it; but not flushed to the disk, which would hold up
+            // every frame. A test that waits for the file finds out by itself when it never comes.
+            let new = self.path.with_extension("new");
+            if fs::write(&new, &text).and_then(|()| fs::rename(&new, &self.path)).is_ok() {
                 self.last = text;
             }
         }
@@ -107,6 +110,7 @@ pub fn state(app: &StudioApp, ctx: &egui::Context) -> Value {
         "camera": {"yaw": app.camera.yaw, "pitch": app.camera.pitch, "distance": app.camera.distance, "target": app.camera.target.to_array()},
         "picture": app.viewport.rect.map(|rect| pixels(rect, scale)),
         "pictures_drawn": app.viewport.drawn,
+        "frames": ctx.cumulative_frame_nr(),
         "typing": ctx.text_edit_focused(),
         "dialog": app.dialog.as_ref().map(|dialog| format!("{:?}", dialog.purpose)),
         "question": app.question.as_ref().map(|question| format!("{question:?}")),

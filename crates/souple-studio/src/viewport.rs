@@ -2,8 +2,8 @@
 //!
 //! The viewer draws into a texture of its own whose bytes are sRGB. egui blends in that same space and wants a texture that
 //! says so by being plain 8-bit, so the picture is copied into one: that works with every driver, also with those that
-//! cannot look at one texture in two ways. On a driver in software, what moves is drawn with fewer samples and, where
-//! that is not enough, smaller; once it stands still it is drawn in full. Nothing is drawn when nothing changed, nor when there is no room.
+//! cannot look at one texture in two ways. On a driver in software, what moves is drawn with fewer samples; once it stands
+//! still it is drawn in full. Nothing is drawn when nothing changed, nor when there is no room.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use eframe::egui::emath::GuiRounding;
 use eframe::egui::{
     self, Align2, Color32, FontId, Rect, Sense, Stroke, StrokeKind, TextureId, Ui, pos2, vec2,
 };
-use eframe::egui_wgpu::{self, wgpu};
+use eframe::egui_wgpu;
 use glam::Vec2;
 use souple_viewer::gpu::{Renderer, SAMPLES};
 use souple_viewer::looks::srgb;
@@ -21,7 +21,6 @@ use souple_viewer::{Camera, Marks, overlay};
 use crate::app::StudioApp;
 use crate::input;
 use crate::keys::{Action, Held, chord_of};
-use crate::pace::Pace;
 use crate::panels::icons::{Icon, icon_button, labelled_button};
 use crate::panels::theme::{palette, short};
 use crate::panels::{fields, menu, messages};
@@ -45,7 +44,6 @@ pub struct Viewport {
     last: Option<Drawn>,
     /// A drag that began in the picture goes on outside of it.
     captured: bool,
-    pace: Pace,
 }
 
 /// The graphics device of the window, and what is drawn with it.
@@ -83,6 +81,11 @@ impl Viewport {
         let software = state.adapter.get_info().device_type == wgpu::DeviceType::Cpu;
         let (fine, fast) = (renderer(SAMPLES), software.then(|| renderer(1)));
         self.driver = Some(Driver { state: state.clone(), fine, fast, canvas: None });
+    }
+
+    /// Whether pictures are drawn in software, by the processor that also simulates.
+    pub fn is_software(&self) -> bool {
+        self.driver.as_ref().is_some_and(|driver| driver.fast.is_some())
     }
 
     /// Size of the picture, pixels; never zero.
@@ -289,20 +292,14 @@ fn picture(app: &mut StudioApp, ui: &Ui, rect: Rect) {
         ui.painter().rect_filled(rect, 0.0, Color32::from_rgb(150, 162, 176));
         return;
     };
-    let fine = driver.fast.is_none() || !is_moving(app);
-    let scale = if fine { 1.0 } else { app.viewport.pace.scale() };
     let drawn = Drawn {
         moment: (Arc::as_ptr(&moment) as usize, moment.step),
         camera: app.camera,
-        size: ((size.x * scale).round().max(1.0) as u32, (size.y * scale).round().max(1.0) as u32),
+        size: (size.x as u32, size.y as u32),
         looks: app.looks_version(),
-        marks: scaled(marks, scale),
-        fine,
+        marks,
+        fine: driver.fast.is_none() || !is_moving(app),
     };
-    match fine {
-        true => app.viewport.pace.rest(),
-        false => app.viewport.pace.frame(ui.input(|input| input.unstable_dt)),
-    }
     let id = match &driver.canvas {
         Some(canvas) if app.viewport.last.as_ref() == Some(&drawn) => canvas.id,
         _ => {
@@ -320,13 +317,6 @@ fn picture(app: &mut StudioApp, ui: &Ui, rect: Rect) {
     app.viewport.driver = Some(driver);
     let whole = Rect::from_min_max(egui::Pos2::ZERO, pos2(1.0, 1.0));
     ui.painter().image(id, rect, whole, Color32::WHITE);
-}
-
-/// Marks as wide as ever in a picture that is drawn smaller and shown larger.
-fn scaled(mut marks: Marks, scale: f32) -> Marks {
-    marks.lines.iter_mut().for_each(|line| line.width *= scale);
-    marks.points.iter_mut().for_each(|point| point.size *= scale);
-    marks
 }
 
 /// Whether the next picture will be another one.

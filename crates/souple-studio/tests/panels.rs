@@ -69,9 +69,12 @@ fn opened(text: &str) -> (tempfile::TempDir, PathBuf, Studio) {
     std::fs::write(&path, text).unwrap();
     let mut studio = studio(Options { file: Some(path.clone()), ..options() });
     wait(&mut studio, "the scene runs", |app| !app.shown.moment.items.is_empty());
+    // It was told to play when it was opened; a run that began after that is the one that stands.
+    let run = studio.state().shown.run;
     studio.state_mut().worker.send(Request::Pause);
     studio.state_mut().worker.send(Request::Reset);
-    wait(&mut studio, "it stands at its start", |app| !app.shown.playing && app.shown.moment.step == 0);
+    wait(&mut studio, "it stands at its start", |app| app.shown.run > run && !app.shown.playing);
+    assert_eq!(studio.state().shown.moment.step, 0);
     (folder, path, studio)
 }
 
@@ -528,8 +531,12 @@ fn hands_pull_and_select_in_the_picture() {
     let away = at + vec2(60.0, 30.0);
     studio.hover_at(away);
     studio.run_steps(1);
-    step_some(&mut studio);
-    wait(&mut studio, "it is pulled", |app| app.shown.grabs.len() == 1);
+    studio.state_mut().worker.send(Request::Step);
+    wait(&mut studio, "it is pulled", |app| app.shown.moment.step == 1);
+    assert_eq!(studio.state().shown.grabs.len(), 1);
+    // One step after the drag the vertex has moved with it; by its weight alone it would only fall.
+    let moved = studio.state().moment().items[0].positions[80] - corner;
+    assert!(moved.dot(studio.state().camera.axes().0) > 1e-4, "{moved}");
     studio.event(button(false, away, Modifiers::NONE));
     studio.run_steps(1);
     studio.state_mut().worker.send(Request::Step);

@@ -393,6 +393,14 @@ fn a_person_opens_drags_tunes_cuts_restyles_replays_and_saves() {
     assert_eq!((saved.width, saved.height), (1920, 1080));
     let red = saved.rgba.chunks_exact(4).filter(|p| is_cloth([p[0], p[1], p[2]])).count();
     assert!(red > 1920 * 1080 / 50, "{red} pixels of cloth");
+
+    // A window without a size, and back.
+    for size in ["1 1", "40 30", "1280 760"] {
+        screen.events(&format!("search --onlyvisible --name Souple.studio windowsize {size}"));
+        std::thread::sleep(Duration::from_millis(400));
+    }
+    studio.wait("the picture is as large as before", |s| rectangle(&s["picture"]) == picture);
+    studio.wait_pixels("and shows the cloth", |p| p.count(inner, is_cloth) > area / 30);
     let messages = studio.state()["messages"].to_string();
     assert!(!messages.contains("\"Error\""), "{messages}");
 }

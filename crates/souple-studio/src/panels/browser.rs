@@ -10,6 +10,7 @@ use eframe::egui::{
 use souple_files::library::SceneEntry;
 use souple_viewer::WhichRenderer;
 
+use super::icons::{Icon, paint};
 use super::theme::palette;
 use crate::actions::{After, Purpose};
 use crate::app::StudioApp;
@@ -178,6 +179,9 @@ fn card(ui: &mut Ui, entry: &SceneEntry, picture: Option<&TextureHandle>, curren
             }
             None => {
                 ui.painter().rect_filled(image, 3.0, ui.visuals().extreme_bg_color);
+                let icon = if entry.error.is_some() { Icon::Error } else { Icon::Wireframe };
+                let square = Rect::from_center_size(image.center(), egui::Vec2::splat(18.0));
+                paint(ui.painter(), square, icon, palette(ui.visuals().dark_mode).grid);
             }
         }
         let text_rect = Rect::from_min_max(image.right_top() + vec2(6.0, 0.0), rect.max - vec2(4.0, 2.0));

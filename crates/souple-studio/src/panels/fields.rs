@@ -154,7 +154,10 @@ impl<'a> Form<'a> {
     ) {
         let (least, slider_end) = (*range.start(), *range.end());
         let response = self.row(ui, field, |ui| {
-            let slider = Slider::new(value, range).suffix(suffix(field.unit)).clamping(SliderClamping::Never);
+            let slider = Slider::new(value, range)
+                .suffix(suffix(field.unit))
+                .clamping(SliderClamping::Never)
+                .update_while_editing(false);
             ui.add(slider.custom_formatter(|n, _| plain(n))).accessible_name(field.label)
         });
         if most > slider_end {
@@ -202,7 +205,11 @@ impl<'a> Form<'a> {
     /// A whole number.
     pub fn count(&mut self, ui: &mut Ui, field: Field, range: RangeInclusive<u32>, value: &mut u32) {
         let response = self.row(ui, field, |ui| {
-            let widget = DragValue::new(value).range(range).speed(0.2).suffix(suffix(field.unit));
+            let widget = DragValue::new(value)
+                .range(range)
+                .speed(0.2)
+                .update_while_editing(false)
+                .suffix(suffix(field.unit));
             ui.add(widget).accessible_name(field.label)
         });
         self.note(field, &response);
@@ -213,7 +220,11 @@ impl<'a> Form<'a> {
         let responses = self.row(ui, field, |ui| {
             let [u, v] = value;
             [(u, "u"), (v, "v")].map(|(part, side)| {
-                let widget = DragValue::new(part).range(range.clone()).speed(0.2).prefix(format!("{side} "));
+                let widget = DragValue::new(part)
+                    .range(range.clone())
+                    .speed(0.2)
+                    .update_while_editing(false)
+                    .prefix(format!("{side} "));
                 ui.add(widget).accessible_name(format!("{} {side}", field.label))
             })
         });
@@ -401,6 +412,8 @@ fn drag<'a>(value: &'a mut f64, range: RangeInclusive<f64>, unit: &str) -> DragV
     DragValue::new(value)
         .range(range)
         .clamp_existing_to_range(false)
+        // A running scene must not be given the first digit of a number that is being typed.
+        .update_while_editing(false)
         .speed(speed)
         .custom_formatter(|n, _| plain(n))
         .suffix(suffix(unit))

@@ -89,12 +89,13 @@ pub fn plot(ui: &mut Ui, size: egui::Vec2, kind: Kind, title: &str, unit: &str, 
             }
         }
         Kind::Stacked => {
-            for (layer, upper) in stack(&binned).iter().enumerate().rev() {
-                // From the top layer down, each filled to the bottom: what is above stays visible.
+            let layers = stack(&binned);
+            for (layer, upper) in layers.iter().enumerate() {
+                let lower = layer.checked_sub(1).map(|below| &layers[below]);
                 let edge = |k: usize| egui::lerp(inner.x_range(), k as f32 / upper.len() as f32).round();
                 for (k, value) in upper.iter().enumerate() {
-                    let column =
-                        Rect::from_min_max(pos2(edge(k), y_of(*value)), pos2(edge(k + 1), inner.bottom()));
+                    let from = lower.map_or(inner.bottom(), |lower| y_of(lower[k]));
+                    let column = Rect::from_min_max(pos2(edge(k), y_of(*value)), pos2(edge(k + 1), from));
                     painter.rect_filled(column, 0.0, series[layer].colour);
                 }
             }
