@@ -67,7 +67,7 @@ pub fn vertex_count(shape: &Shape) -> u64 {
 }
 
 /// Refuses a scene that would fill the memory before it is built.
-fn check_size(scene: &Scene) -> Result<(), SceneError> {
+pub fn check_size(scene: &Scene) -> Result<(), SceneError> {
     let mut bytes: u128 = 0;
     for (b, body) in scene.bodies.iter().enumerate() {
         bytes += u128::from(vertex_count(&body.shape)) * BYTES_PER_VERTEX;

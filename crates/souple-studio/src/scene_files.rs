@@ -13,9 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use souple::scene::{Body, InlineMesh, MeshFile, Scene, Shape, Style};
 use souple::{Model, ModelBuilder, SceneError};
-use souple_files::{
-    BYTES_PER_VERTEX, FileChange, FileWatch, MEMORY_LIMIT, SceneFolder, disk, size, vertex_count,
-};
+use souple_files::{FileChange, FileWatch, SceneFolder, check_size, disk};
 use souple_formats::import::Limits;
 use souple_formats::scene::resolve_meshes;
 
@@ -59,23 +57,6 @@ impl BuildJob {
         let model = check_size(&scene).and_then(|()| ModelBuilder::new(&scene).build()).map_err(explain)?;
         Ok(Compiled { scene, model, revision: self.revision })
     }
-}
-
-/// Refuses a scene that would fill the memory before it is built.
-fn check_size(scene: &Scene) -> Result<(), SceneError> {
-    let mut bytes: u128 = 0;
-    for (b, body) in scene.bodies.iter().enumerate() {
-        bytes += u128::from(vertex_count(&body.shape)) * BYTES_PER_VERTEX;
-        if bytes > MEMORY_LIMIT {
-            let (needed, limit) = (size(bytes), size(MEMORY_LIMIT));
-            return Err(SceneError::new(
-                format!("body[{b}].shape"),
-                format!("the scene up to here would need about {needed} of memory; the limit is {limit}"),
-                "use fewer vertices",
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Reads the files of one scene; clones share what was read.
