@@ -21,8 +21,9 @@ pub struct FrameRecorder {
     with_velocities: bool,
 }
 
+/// Frames of one body, as they come.
 #[derive(Debug)]
-struct BodyFrames {
+pub struct BodyFrames {
     topology: Arc<Topology>,
     /// For each vertex that was born after frame 0, the one it follows before its birth; always a lower number.
     sources: Vec<u32>,
@@ -33,16 +34,8 @@ struct BodyFrames {
 impl FrameRecorder {
     /// Begins with the state as it is: frame 0.
     pub fn new(simulation: &Simulation, with_velocities: bool) -> FrameRecorder {
-        let bodies = simulation.state().bodies.iter();
-        let bodies = bodies
-            .map(|body| BodyFrames {
-                topology: Arc::clone(&body.topology),
-                sources: Vec::new(),
-                first_count: body.topology.len(),
-                frames: Vec::new(),
-            })
-            .collect();
-        let mut recorder = FrameRecorder { bodies, with_velocities };
+        let bodies = simulation.state().bodies.iter().map(|body| BodyFrames::new(&body.topology));
+        let mut recorder = FrameRecorder { bodies: bodies.collect(), with_velocities };
         recorder.record(simulation);
         recorder
     }
@@ -50,29 +43,43 @@ impl FrameRecorder {
     /// Adds the state as it is as the next frame.
     pub fn record(&mut self, simulation: &Simulation) {
         for (frames, state) in self.bodies.iter_mut().zip(&simulation.state().bodies) {
-            frames.record(state, self.with_velocities);
+            frames.push(&state.topology, frame(state, self.with_velocities));
         }
     }
 
     /// The whole animation, every frame with the final vertices and triangles.
     pub fn finish(self, simulation: &Simulation) -> Animation {
         let model = simulation.model();
-        let bodies = self.bodies.into_iter().zip(&model.bodies).map(|(frames, body)| frames.finish(body));
+        let bodies = self.bodies.into_iter().zip(&model.bodies).map(|(frames, body)| {
+            let uvs = frames.uvs(body);
+            frames.finish(body.name.clone(), uvs)
+        });
         Animation { fps: model.fps, bodies: bodies.collect() }
     }
 }
 
 impl BodyFrames {
-    fn record(&mut self, state: &BodyState, with_velocities: bool) {
-        if !Arc::ptr_eq(&self.topology, &state.topology) {
-            self.sources.extend(new_sources(&self.topology, &state.topology));
-            self.topology = Arc::clone(&state.topology);
+    /// No frames yet of a body that begins with that topology.
+    pub fn new(topology: &Arc<Topology>) -> BodyFrames {
+        BodyFrames {
+            topology: Arc::clone(topology),
+            sources: Vec::new(),
+            first_count: topology.len(),
+            frames: Vec::new(),
         }
-        let velocities = if with_velocities { singles(&state.v) } else { Vec::new() };
-        self.frames.push(Frame { positions: singles(&state.x), velocities });
     }
 
-    fn finish(self, body: &BodyModel) -> BodyAnimation {
+    /// Adds the next frame, with as many vertices as the topology has by then.
+    pub fn push(&mut self, topology: &Arc<Topology>, frame: Frame) {
+        if !Arc::ptr_eq(&self.topology, topology) {
+            self.sources.extend(new_sources(&self.topology, topology));
+            self.topology = Arc::clone(topology);
+        }
+        self.frames.push(frame);
+    }
+
+    /// The animation, every frame with the final vertices; `uvs` are theirs, or none.
+    pub fn finish(self, name: String, uvs: Vec<[f32; 2]>) -> BodyAnimation {
         let BodyFrames { topology, sources, first_count, mut frames } = self;
         for frame in &mut frames {
             complete(&mut frame.positions, &sources, first_count);
@@ -80,16 +87,20 @@ impl BodyFrames {
                 complete(&mut frame.velocities, &sources, first_count);
             }
         }
-        let uv = |&parent: &u32| body.uvs.get(parent as usize).map(|uv| uv.map(|c| c as f32));
-        BodyAnimation {
-            name: body.name.clone(),
-            triangles: topology.triangles.clone(),
-            lines: topology.segments.clone(),
-            // Without texture coordinates none is found and the list stays empty.
-            uvs: topology.parents.iter().filter_map(uv).collect(),
-            frames,
-        }
+        let (triangles, lines) = (topology.triangles.clone(), topology.segments.clone());
+        BodyAnimation { name, triangles, lines, uvs, frames }
     }
+
+    /// Texture coordinates of the final vertices; none for a body that has none.
+    fn uvs(&self, body: &BodyModel) -> Vec<[f32; 2]> {
+        let uv = |&parent: &u32| body.uvs.get(parent as usize).map(|uv| uv.map(|c| c as f32));
+        self.topology.parents.iter().filter_map(uv).collect()
+    }
+}
+
+fn frame(state: &BodyState, with_velocities: bool) -> Frame {
+    let velocities = if with_velocities { singles(&state.v) } else { Vec::new() };
+    Frame { positions: singles(&state.x), velocities }
 }
 
 /// For each vertex that `after` has more than `before`, the vertex of `before` it was split from.
@@ -112,7 +123,7 @@ fn new_sources(before: &Topology, after: &Topology) -> Vec<u32> {
 fn complete(values: &mut Vec<[f32; 3]>, sources: &[u32], first_count: usize) {
     for born in values.len().saturating_sub(first_count)..sources.len() {
         // A source has a lower number, so it is there already.
-        values.push(values[sources[born] as usize]);
+        values.push(values.get(sources[born] as usize).copied().unwrap_or_default());
     }
 }
 

@@ -18,7 +18,7 @@ mod scene_folder;
 mod watch;
 
 pub use error::FileError;
-pub use frames::FrameRecorder;
+pub use frames::{BodyFrames, FrameRecorder};
 pub use load::{
     BYTES_PER_VERTEX, Loaded, MEMORY_LIMIT, build, check_size, load, read_scene_file, read_whole_scene,
     vertex_count,

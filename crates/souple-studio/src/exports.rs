@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 use souple::mesh::Topology;
-use souple_files::disk;
-use souple_formats::animation::{Animation, BodyAnimation, Frame};
+use souple_files::{BodyFrames, disk};
+use souple_formats::animation::{Animation, Frame};
 use souple_formats::export::glb::{GlbOptions, write_glb};
 use souple_formats::picture::{GifWriter, gif_frame_step, write_png};
 use souple_viewer::style::StyleSheet;
-use souple_viewer::{Artist, Camera, ItemKind, Looks, Marks, Moment, WhichRenderer};
+use souple_viewer::{Artist, Camera, Item, ItemKind, Looks, Marks, Moment, WhichRenderer};
 
 /// Sizes of pictures that are offered, pixels.
 pub const SIZES: [(u32, u32); 5] = [(640, 360), (1280, 720), (1920, 1080), (2560, 1440), (3840, 2160)];
@@ -247,77 +247,27 @@ pub fn steady(moments: &[Arc<Moment>], stride: u64, fps: f64) -> (Vec<Arc<Moment
 }
 
 /// The bodies of moments as an animation whose frames all have the final vertices.
-///
-/// A vertex that was born by a tear follows, before, the one it was split from: a tear never adds or reorders triangles,
-/// so the vertex at the same corner of the same triangle one frame earlier is that one.
 pub fn animation_of(moments: &[Arc<Moment>], fps: f64) -> Animation {
-    let mut bodies: BTreeMap<usize, Growing> = BTreeMap::new();
-    for moment in moments {
-        for item in &moment.items {
-            let (ItemKind::Body(b), Some(topology)) = (item.kind, &item.mesh.topology) else { continue };
-            let body = bodies.entry(b).or_insert_with(|| Growing::new(item.name.to_string(), topology));
-            body.follow(topology);
-            body.uvs.clone_from(&item.mesh.uvs);
-            let positions = item.positions.iter().map(|p| p.to_array()).collect();
-            body.frames.push(Frame { positions, velocities: Vec::new() });
-        }
+    let mut bodies: BTreeMap<usize, BodyFrames> = BTreeMap::new();
+    for (b, item, topology) in moments.iter().flat_map(|moment| bodies_of(moment)) {
+        let positions = item.positions.iter().map(|p| p.to_array()).collect();
+        let frames = bodies.entry(b).or_insert_with(|| BodyFrames::new(topology));
+        frames.push(topology, Frame { positions, velocities: Vec::new() });
     }
-    Animation { fps, bodies: bodies.into_values().map(Growing::finish).collect() }
+    // Texture coordinates are those of the vertices at the end.
+    let last = moments.last().map(|moment| bodies_of(moment)).into_iter().flatten();
+    let finish = |(b, item, _): (usize, &Item, &Arc<Topology>)| {
+        Some(bodies.remove(&b)?.finish(item.name.to_string(), item.mesh.uvs.clone()))
+    };
+    Animation { fps, bodies: last.filter_map(finish).collect() }
 }
 
-/// A body while its frames come.
-struct Growing {
-    name: String,
-    topology: Arc<Topology>,
-    first_count: usize,
-    /// For each vertex born after the first frame, the one it follows before.
-    sources: Vec<u32>,
-    uvs: Vec<[f32; 2]>,
-    frames: Vec<Frame>,
-}
-
-impl Growing {
-    fn new(name: String, topology: &Arc<Topology>) -> Growing {
-        let first_count = topology.len();
-        let topology = Arc::clone(topology);
-        Growing { name, topology, first_count, sources: Vec::new(), uvs: Vec::new(), frames: Vec::new() }
-    }
-
-    fn follow(&mut self, topology: &Arc<Topology>) {
-        if Arc::ptr_eq(&self.topology, topology) {
-            return;
-        }
-        let old_count = self.topology.len();
-        let mut born: Vec<u32> = topology.parents.get(old_count..).unwrap_or_default().to_vec();
-        for (before, after) in self.topology.triangles.iter().zip(&topology.triangles) {
-            for (&before, &after) in before.iter().zip(after) {
-                let place = (after as usize).checked_sub(old_count);
-                if let Some(source) = place.and_then(|place| born.get_mut(place)) {
-                    *source = before;
-                }
-            }
-        }
-        self.sources.append(&mut born);
-        self.topology = Arc::clone(topology);
-    }
-
-    fn finish(mut self) -> BodyAnimation {
-        for frame in &mut self.frames {
-            let missing = frame.positions.len().saturating_sub(self.first_count)..self.sources.len();
-            for born in missing {
-                // A source has a lower number, so it is there already.
-                let source = frame.positions.get(self.sources[born] as usize).copied();
-                frame.positions.push(source.unwrap_or_default());
-            }
-        }
-        BodyAnimation {
-            name: self.name,
-            triangles: self.topology.triangles.clone(),
-            lines: self.topology.segments.clone(),
-            uvs: self.uvs,
-            frames: self.frames,
-        }
-    }
+/// The bodies of a moment: number, what is seen of it, what joins its vertices.
+fn bodies_of(moment: &Moment) -> impl Iterator<Item = (usize, &Item, &Arc<Topology>)> {
+    moment.items.iter().filter_map(|item| match (item.kind, &item.mesh.topology) {
+        (ItemKind::Body(b), Some(topology)) => Some((b, item, topology)),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

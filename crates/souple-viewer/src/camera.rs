@@ -193,16 +193,21 @@ impl Camera {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
     const SIZE: Vec2 = Vec2::new(640.0, 480.0);
 
-    fn any_camera() -> impl Strategy<Value = Camera> {
-        let at = prop::array::uniform3(-5.0f32..5.0);
-        (at, -4.0f32..4.0, -1.5f32..1.5, 0.1f32..20.0, 0.2f32..1.5).prop_map(
+    /// Cameras that look from any side, from `distance` away, at points as far from the origin as `around`, m.
+    pub(crate) fn cameras(
+        around: f32,
+        distance: std::ops::Range<f32>,
+        field_of_view: std::ops::Range<f32>,
+    ) -> impl Strategy<Value = Camera> {
+        let at = prop::array::uniform3(-around..around);
+        (at, -4.0f32..4.0, -1.5f32..1.5, distance, field_of_view).prop_map(
             |(target, yaw, pitch, distance, field_of_view)| Camera {
                 target: target.into(),
                 yaw,
@@ -211,6 +216,10 @@ mod tests {
                 field_of_view,
             },
         )
+    }
+
+    fn any_camera() -> impl Strategy<Value = Camera> {
+        cameras(5.0, 0.1..20.0, 0.2..1.5)
     }
 
     proptest! {

@@ -284,6 +284,7 @@ mod tests {
     use souple::contact::primitives::Primitive;
 
     use super::*;
+    use crate::camera::tests::cameras;
     use crate::cpu::fixture::{cloth, collider, looks, moment, rope};
     use crate::cpu::{NO_ITEM, item_ids};
     use crate::style::StyleSheet;
@@ -291,16 +292,7 @@ mod tests {
     const SIZE: Vec2 = Vec2::new(128.0, 96.0);
 
     fn any_camera() -> impl Strategy<Value = Camera> {
-        let at = prop::array::uniform3(-0.3f32..0.3);
-        (at, -3.0f32..3.0, -1.4f32..1.4, 1.2f32..5.0, 0.3f32..1.2).prop_map(
-            |(target, yaw, pitch, distance, field_of_view)| Camera {
-                target: target.into(),
-                yaw,
-                pitch,
-                distance,
-                field_of_view,
-            },
-        )
+        cameras(0.3, 1.2..5.0, 0.3..1.2)
     }
 
     /// A wavy cloth, a rope, a turned box and a ball.

@@ -180,14 +180,7 @@ impl<'a> Form<'a> {
     ) {
         let mut clicked = false;
         let response = self.row(ui, field, |ui| {
-            let mut set = value.is_some();
-            clicked = ui
-                .checkbox(&mut set, "")
-                .on_hover_text(format!("Set here; otherwise: {otherwise}"))
-                .clicked();
-            if clicked {
-                *value = set.then_some(first);
-            }
+            clicked = set_here(ui, value, first, otherwise);
             match value {
                 Some(number) => Some(ui.add(drag(number, range, field.unit)).accessible_name(field.label)),
                 None => {
@@ -337,14 +330,7 @@ impl<'a> Form<'a> {
     ) {
         let mut clicked = false;
         let response = self.row(ui, field, |ui| {
-            let mut set = value.is_some();
-            clicked = ui
-                .checkbox(&mut set, "")
-                .on_hover_text(format!("Set here; otherwise: {otherwise}"))
-                .clicked();
-            if clicked {
-                *value = set.then(|| shown.map(f64::from));
-            }
+            clicked = set_here(ui, value, shown.map(f64::from), otherwise);
             let mut bytes =
                 value.map_or(shown, |c| c.map(|part| part as f32)).map(|part| (part * 255.0).round() as u8);
             match value {
@@ -404,6 +390,17 @@ impl<'a> Form<'a> {
         self.changes.look_only = effect == Effect::Look;
         self.changes.finished = true;
     }
+}
+
+/// A box to tick when a value is set here and not left to something else; returns whether it was clicked.
+fn set_here<T>(ui: &mut Ui, value: &mut Option<T>, first: T, otherwise: &str) -> bool {
+    let mut set = value.is_some();
+    let clicked =
+        ui.checkbox(&mut set, "").on_hover_text(format!("Set here; otherwise: {otherwise}")).clicked();
+    if clicked {
+        *value = set.then_some(first);
+    }
+    clicked
 }
 
 /// A number that is dragged, as fast as it is large, or typed.

@@ -63,24 +63,10 @@ pub enum Icon {
 /// A button with an icon. `name` is what assistive programs and tests call it, `tip` is shown when the pointer rests.
 pub fn icon_button(ui: &mut Ui, icon: Icon, selected: bool, name: &str, tip: &str) -> Response {
     let side = ui.spacing().interact_size.y + 4.0;
-    let (rect, response) = ui.allocate_exact_size(vec2(side + 4.0, side), Sense::click());
-    let enabled = ui.is_enabled();
-    response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, selected, name));
-    if ui.is_rect_visible(rect) {
-        let visuals = ui.style().interact_selectable(&response, selected);
-        if selected || response.hovered() || response.has_focus() {
-            ui.painter().rect(
-                rect,
-                visuals.corner_radius,
-                visuals.weak_bg_fill,
-                visuals.bg_stroke,
-                StrokeKind::Inside,
-            );
-        }
+    painted_button(ui, vec2(side + 4.0, side), selected, name, tip, |ui, rect, visuals| {
         let square = Rect::from_center_size(rect.center(), Vec2::splat(side - 9.0));
         paint(ui.painter(), square, icon, visuals.fg_stroke.color);
-    }
-    response.on_hover_text(tip).on_disabled_hover_text(tip)
+    })
 }
 
 /// A button with an icon and a word.
@@ -91,7 +77,25 @@ pub fn labelled_button(ui: &mut Ui, icon: Icon, selected: bool, name: &str, tip:
     let icon_side = height - 9.0;
     let padding = ui.spacing().button_padding.x;
     let width = galley.size().x + icon_side + 3.0 * padding;
-    let (rect, response) = ui.allocate_exact_size(vec2(width, height), Sense::click());
+    painted_button(ui, vec2(width, height), selected, name, tip, |ui, rect, visuals| {
+        let middle = rect.left() + padding + 0.5 * icon_side;
+        let square = Rect::from_center_size(pos2(middle, rect.center().y), Vec2::splat(icon_side));
+        paint(ui.painter(), square, icon, visuals.fg_stroke.color);
+        let at = pos2(square.right() + padding, rect.center().y - 0.5 * galley.size().y);
+        ui.painter().galley(at, galley, visuals.text_color());
+    })
+}
+
+/// A button of that size, framed when it is selected or pointed at, whose inside `draw` paints.
+fn painted_button(
+    ui: &mut Ui,
+    size: Vec2,
+    selected: bool,
+    name: &str,
+    tip: &str,
+    draw: impl FnOnce(&Ui, Rect, &egui::style::WidgetVisuals),
+) -> Response {
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let enabled = ui.is_enabled();
     response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, selected, name));
     if ui.is_rect_visible(rect) {
@@ -105,11 +109,7 @@ pub fn labelled_button(ui: &mut Ui, icon: Icon, selected: bool, name: &str, tip:
                 StrokeKind::Inside,
             );
         }
-        let middle = rect.left() + padding + 0.5 * icon_side;
-        let square = Rect::from_center_size(pos2(middle, rect.center().y), Vec2::splat(icon_side));
-        paint(ui.painter(), square, icon, visuals.fg_stroke.color);
-        let at = pos2(square.right() + padding, rect.center().y - 0.5 * galley.size().y);
-        ui.painter().galley(at, galley, visuals.text_color());
+        draw(ui, rect, &visuals);
     }
     response.on_hover_text(tip).on_disabled_hover_text(tip)
 }
