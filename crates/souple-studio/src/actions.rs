@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use souple::Command;
+use souple::scene::Scene;
 use souple_formats::export::safe_file_stem;
 use souple_viewer::style::StyleSheet;
 
 use crate::app::StudioApp;
 use crate::document::{
-    ClothKind, ColliderKind, Document, Dropped, FileKind, MeshUse, Object, Saved, file_kind,
+    ClothKind, ColliderKind, Document, FileKind, MeshUse, Object, Saved, file_kind, unknown_kind,
 };
 use crate::exports::{Drawing, Export, steady};
 use crate::keys::{Action, Direction, Held, support_moves};
@@ -19,16 +20,6 @@ use crate::playback::Showing;
 use crate::tools::{self, Pointer};
 use crate::worker::{AtEnd, Request};
 
-/// Endings of scenes.
-const SCENES: [&str; 2] = ["toml", "json"];
-/// Endings of meshes.
-const MESHES: [&str; 4] = ["obj", "ply", "stl", "3ds"];
-/// Endings of images.
-const IMAGES: [&str; 3] = ["png", "jpg", "jpeg"];
-/// Ending of shaders.
-const SHADERS: [&str; 1] = ["wgsl"];
-/// Ending of recordings.
-const RECORDINGS: [&str; 1] = ["souprec"];
 /// Ending of states.
 const STATES: [&str; 1] = ["soupsnap"];
 
@@ -92,6 +83,10 @@ pub enum Question {
     MeshUse(PathBuf),
     /// The file has comments, which are lost when it is written anew; then what was asked for before.
     Comments(Option<After>),
+    /// Another program wrote the file, which would be lost; then what was asked for before.
+    Overtaken(Option<After>),
+    /// The window is to close, and something is not finished.
+    Unfinished,
 }
 
 impl StudioApp {
@@ -191,7 +186,7 @@ impl StudioApp {
         if commands.is_empty() {
             let text = match self.hands.selection.values().all(|v| v.is_empty()) {
                 true => "Select vertices first: Shift-click, or Shift-drag a box.",
-                false => "There is nothing to do for these vertices.",
+                false => "The past and recordings cannot be touched.",
             };
             self.messages.news("selection", text);
         } else {
@@ -206,6 +201,10 @@ impl StudioApp {
     }
 
     fn remove_selected(&mut self) {
+        if self.shown.replaying {
+            self.messages.news("remove", "A recording is played; leave it to change the scene.");
+            return;
+        }
         let Some(name) = self.document.name_of(self.selected).filter(|_| self.selected != Object::Scene)
         else {
             self.messages.news("remove", "Select an object first, in the tree or in the picture.");
@@ -252,15 +251,19 @@ impl StudioApp {
         if !self.is_live() {
             return;
         }
-        let names = match self.selected {
-            Object::Pin(b, p) => self
-                .document
-                .scene()
-                .bodies
-                .get(b)
-                .and_then(|body| Some((body.name.clone(), body.pins.get(p)?.name.clone()))),
+        let names = |scene: &Scene| match self.selected {
+            Object::Pin(b, p) => {
+                let body = scene.bodies.get(b)?;
+                Some((body.name.clone(), body.pins.get(p)?.name.clone()))
+            }
             _ => None,
         };
+        // One that was renamed since the start still goes by its old name.
+        let runs = |(body, pin): &(String, String)| {
+            self.shown.supports.iter().any(|s| s.body == *body && s.pin == *pin)
+        };
+        let names =
+            names(self.document.scene()).filter(runs).or_else(|| self.shown.scene.as_deref().and_then(names));
         let selected = names.as_ref().map(|(body, pin)| (body.as_str(), pin.as_str()));
         let commands = support_moves(&self.shown.supports, selected, held, direction);
         if commands.is_empty() {
@@ -292,15 +295,26 @@ impl StudioApp {
         self.add(|document| document.add_collider(kind));
     }
 
-    /// Makes a pin set of the selected vertices.
-    pub fn add_pin_set(&mut self) {
-        let chosen = self.hands.selection.iter().find(|(_, vertices)| !vertices.is_empty());
-        let Some((&body, vertices)) = chosen else {
+    /// Makes a pin set of the selected vertices of each body.
+    pub fn add_pin_sets(&mut self) {
+        let bodies: Vec<usize> = self.hands.selection.keys().copied().collect();
+        if bodies.is_empty() {
             self.messages.news("selection", "Select vertices first: Shift-click, or Shift-drag a box.");
-            return;
-        };
-        let vertices: Vec<u32> = vertices.iter().copied().collect();
-        match self.document.add_pin_set(body, &vertices) {
+        }
+        bodies.into_iter().for_each(|body| self.add_pin_set(body));
+    }
+
+    /// Makes a pin set of the selected vertices of a body.
+    pub fn add_pin_set(&mut self, body: usize) {
+        let chosen = self.hands.selection.get(&body).into_iter().flatten();
+        let vertices: Vec<u32> = chosen.copied().collect();
+        let added = self.document.add_pin_set(body, &vertices);
+        self.after_pin_set(added);
+    }
+
+    /// Shows a pin set that was added, or says why it was not.
+    pub fn after_pin_set(&mut self, added: Result<Object, String>) {
+        match added {
             Ok(object) => {
                 self.document.finish_edit();
                 self.select(object);
@@ -328,21 +342,14 @@ impl StudioApp {
         match file_kind(path) {
             Some(FileKind::Scene) => self.unless_unsaved(After::Open(path.to_path_buf())),
             Some(FileKind::Recording) => self.replay_recording(path),
-            Some(FileKind::Mesh) => self.question = Some(Question::MeshUse(path.to_path_buf())),
+            Some(FileKind::Mesh) => self.ask(Question::MeshUse(path.to_path_buf())),
             Some(FileKind::Image | FileKind::Shader) => {
-                match self.document.drop_file(path, MeshUse::SoftBody, self.selected) {
-                    Ok(dropped) => self.after_drop(dropped),
+                match self.document.set_look_file(path, self.selected) {
+                    Ok(object) => self.after_look(object, Ok(())),
                     Err(problem) => self.messages.error("open", problem),
                 }
             }
-            None => {
-                let text = format!(
-                    "{}: this kind of file is not known; scenes end in .toml or .json, meshes in .obj, .ply, .stl or \
-                     .3ds, images in .png or .jpg, shaders in .wgsl, recordings in .souprec",
-                    path.display()
-                );
-                self.messages.error("open", text);
-            }
+            None => self.messages.error("open", unknown_kind(path)),
         }
     }
 
@@ -351,25 +358,9 @@ impl StudioApp {
         self.open_file(path);
     }
 
-    fn after_drop(&mut self, dropped: Dropped) {
-        self.document.finish_edit();
-        match dropped {
-            Dropped::Opened => self.fit_camera(),
-            Dropped::Added(object) => {
-                self.select(object);
-                self.build();
-            }
-            Dropped::Looked(object) => {
-                self.style_override = None;
-                self.select(object);
-            }
-            Dropped::Replay(path) => self.replay_recording(&path),
-        }
-    }
-
     fn replay_recording(&mut self, path: &Path) {
         self.showing = Showing::Live;
-        self.fit_camera();
+        self.fit_recording();
         self.worker.send(Request::Replay(path.to_path_buf()));
     }
 
@@ -389,10 +380,43 @@ impl StudioApp {
     /// Does something that forgets the scene, after a question when it has changes that are not saved.
     pub fn unless_unsaved(&mut self, after: After) {
         if self.document.is_dirty() {
-            self.question = Some(Question::Unsaved(after));
+            self.ask(Question::Unsaved(after));
         } else {
             self.go_on(after);
         }
+    }
+
+    /// Asks something, after what is being asked. The same is not asked twice.
+    pub fn ask(&mut self, question: Question) {
+        if self.question.is_none() {
+            self.question = Some(question);
+        } else if self.question.as_ref() != Some(&question) && !self.questions.contains(&question) {
+            self.questions.push_back(question);
+        }
+    }
+
+    /// Asks what waits to be asked, when nothing else is.
+    pub fn ask_next(&mut self) {
+        if self.question.is_some() || self.dialog.is_some() {
+            return;
+        }
+        match self.questions.pop_front() {
+            // The answer before may have saved it, or opened another scene.
+            Some(Question::Unsaved(after)) => self.unless_unsaved(after),
+            next => self.question = next,
+        }
+    }
+
+    /// What would be lost if the window closed now, besides changes of the scene. Another scene loses none of it: a
+    /// recording that ends waits to be saved.
+    pub fn unfinished(&self) -> Vec<String> {
+        let recording = match (self.shown.recording, self.shown.recorded) {
+            (true, _) => Some("A recording is being made.".to_owned()),
+            (false, true) => Some("A recording is not saved.".to_owned()),
+            (false, false) => None,
+        };
+        let exports = self.exports.progress().map(|(name, _)| format!("{name} is being written."));
+        recording.into_iter().chain(exports).collect()
     }
 
     /// Asks to close the window.
@@ -405,6 +429,7 @@ impl StudioApp {
         match after {
             After::New => self.replace_document(Document::new(), false),
             After::Open(path) => self.open_now(&path),
+            After::Quit if !self.unfinished().is_empty() => self.ask(Question::Unfinished),
             After::Quit => self.closing = true,
         }
     }
@@ -415,17 +440,21 @@ impl StudioApp {
         if self.document.path().is_none() {
             return self.ask_file(Purpose::SaveScene);
         }
-        if !self.document.is_dirty() {
+        // It may have been written by another program just now.
+        self.document.poll_disk();
+        if !self.document.is_dirty() && !self.document.is_overtaken() {
             // Written again it would lose its comments for nothing.
             return self.messages.news("saved", "Nothing has changed since it was saved.");
         }
         self.write_scene(None);
     }
 
-    /// Writes the file of the scene, after a question when that would lose comments, and then goes on.
+    /// Writes the file of the scene, after a question when that would lose something, and then goes on.
     fn write_scene(&mut self, after: Option<After>) {
-        if self.document.path().is_some_and(has_comments) {
-            self.question = Some(Question::Comments(after));
+        if self.document.is_overtaken() {
+            self.ask(Question::Overtaken(after));
+        } else if self.document.path().is_some_and(has_comments) {
+            self.ask(Question::Comments(after));
         } else {
             self.write_scene_now(after);
         }
@@ -450,6 +479,7 @@ impl StudioApp {
                     let names = saved.copied.iter().map(|p| p.display().to_string()).collect::<Vec<_>>();
                     text += &format!(", with copies of what it names: {}", names.join(", "));
                 }
+                self.rename_files(&saved.renamed);
                 self.messages.clear("disk");
                 self.messages.news("saved", text);
                 if !saved.missing.is_empty() {
@@ -466,9 +496,14 @@ impl StudioApp {
         }
     }
 
-    /// Begins a recording, or asks where to keep the one that is being made.
+    /// Whether there is anything to record, or a recording to save.
+    pub fn can_record(&self) -> bool {
+        !self.shown.replaying || self.shown.recorded
+    }
+
+    /// Begins a recording, or asks where to keep the one that is being made or that ended.
     pub fn record(&mut self) {
-        if self.shown.recording {
+        if self.shown.recording || self.shown.recorded {
             self.ask_file(Purpose::SaveRecording);
         } else {
             self.send_pending();
@@ -480,23 +515,21 @@ impl StudioApp {
     pub fn ask_file(&mut self, purpose: Purpose) {
         let stem = safe_file_stem(self.document.title().trim_end_matches(".toml").trim_end_matches(".json"));
         let named = |end: &str| format!("{stem}.{end}");
-        let all: Vec<&str> =
-            [&SCENES[..], &RECORDINGS, &MESHES, &IMAGES, &SHADERS].into_iter().flatten().copied().collect();
+        let all: Vec<&str> = FileKind::ALL.iter().flat_map(|kind| kind.endings()).copied().collect();
+        let meshes = FileKind::Mesh.endings().to_vec();
         let (mode, title, name, ends): (Mode, &str, String, Vec<&str>) = match purpose {
             Purpose::Open => (Mode::Open, "Open a scene, mesh or recording", String::new(), all),
-            Purpose::Mesh(MeshUse::SoftBody) => {
-                (Mode::Open, "Mesh for a soft body", String::new(), MESHES.to_vec())
-            }
+            Purpose::Mesh(MeshUse::SoftBody) => (Mode::Open, "Mesh for a soft body", String::new(), meshes),
             Purpose::Mesh(MeshUse::BoxCollider) => {
-                (Mode::Open, "Mesh for a box collider", String::new(), MESHES.to_vec())
+                (Mode::Open, "Mesh for a box collider", String::new(), meshes)
             }
-            Purpose::Texture(_) => (Mode::Open, "Image", String::new(), IMAGES.to_vec()),
-            Purpose::Shader(_) => (Mode::Open, "Shader", String::new(), SHADERS.to_vec()),
+            Purpose::Texture(_) => (Mode::Open, "Image", String::new(), FileKind::Image.endings().to_vec()),
+            Purpose::Shader(_) => (Mode::Open, "Shader", String::new(), FileKind::Shader.endings().to_vec()),
             Purpose::SaveScene | Purpose::SaveSceneThen => {
                 (Mode::Save, "Save the scene", named("toml"), vec!["toml"])
             }
             Purpose::SaveRecording => {
-                (Mode::Save, "Save the recording", named("souprec"), RECORDINGS.to_vec())
+                (Mode::Save, "Save the recording", named("souprec"), FileKind::Recording.endings().to_vec())
             }
             Purpose::SavePicture => (Mode::Save, "Save a picture", named("png"), vec!["png"]),
             Purpose::SaveAnimation => {
@@ -507,7 +540,8 @@ impl StudioApp {
             Purpose::OpenState => (Mode::Open, "Go back to a state", String::new(), STATES.to_vec()),
             Purpose::Library => (Mode::Folder, "Folder of scenes", String::new(), vec![]),
         };
-        let files = FileDialog::new(mode, title, &self.folder, &name, &ends);
+        let mut files = FileDialog::new(mode, title, &self.folder, &name, &ends);
+        files.is_series = purpose == Purpose::SaveAnimation;
         self.dialog = Some(Dialog { purpose, files });
     }
 
@@ -530,13 +564,11 @@ impl StudioApp {
                 self.after_look(object, done);
             }
             Purpose::SaveScene => {
-                let saved = self.document.save_as(path);
-                self.tell_saved(saved);
+                self.save_scene_as(path);
             }
             Purpose::SaveSceneThen => {
-                let saved = self.document.save_as(path);
                 let waiting = self.waiting.take();
-                if self.tell_saved(saved)
+                if self.save_scene_as(path)
                     && let Some(after) = waiting
                 {
                     self.go_on(after);
@@ -556,6 +588,16 @@ impl StudioApp {
                 move || wake()
             }),
         }
+    }
+
+    fn save_scene_as(&mut self, path: &Path) -> bool {
+        let folder = self.document.path().and_then(Path::parent).map(Path::to_path_buf);
+        let saved = self.document.save_as(path);
+        if folder.as_deref() != self.document.path().and_then(Path::parent) {
+            // In another folder the same path is another file.
+            self.forget_assets();
+        }
+        self.tell_saved(saved)
     }
 
     fn after_look(&mut self, object: Object, done: Result<(), String>) {
@@ -599,23 +641,13 @@ impl StudioApp {
 
     /// Writes the graph of the scene as text for GraphViz.
     pub fn save_graph(&mut self, path: &Path) {
-        // The worker has compiled the scene already, unless it was changed just now or cannot run.
-        let graph = match self.shown.revision == Some(self.document.revision()) {
-            true => Ok(self.shown.graph.to_dot()),
-            false => self.document.compile().map(|c| souple::graph::scene_graph(&c.scene, &c.model).to_dot()),
-        };
-        let written = graph
-            .and_then(|dot| souple_files::disk::write(path, dot.as_bytes()).map_err(|error| error.message()));
-        match written {
-            Ok(()) => self.messages.news("graph", format!("Wrote {}; `dot -Tsvg` draws it.", path.display())),
-            Err(problem) => self.messages.error("graph", problem),
-        }
+        let export = Export::Graph { job: self.document.job() };
+        self.start_export(path, export);
     }
 
     /// Does what a message offers.
     pub fn apply_remedy(&mut self, remedy: Remedy) {
         match remedy {
-            Remedy::Restart => self.start_scene(self.shown.playing),
             Remedy::Reload => {
                 self.messages.clear("disk");
                 match self.document.reload() {
@@ -641,15 +673,38 @@ impl StudioApp {
             self.waiting = Some(after);
             return;
         }
+        self.document.poll_disk();
         self.write_scene(Some(after));
     }
 }
 
-/// Whether a scene file has comments. A `#` inside a text counts, too: the question is then asked for nothing.
+/// Whether a scene file has comments. A `#` inside a text counts, too: the question is then asked for nothing. JSON has
+/// no comments.
 fn has_comments(path: &Path) -> bool {
+    if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
+        return false;
+    }
     let limit = souple_formats::scene::MAX_SCENE_BYTES;
     let text = souple_files::disk::read(path, limit, "scene").unwrap_or_default();
-    String::from_utf8_lossy(&text)
-        .lines()
-        .any(|line| line.trim_start().starts_with('#') || line.contains(" #"))
+    text.contains(&b'#')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_are_found_wherever_they_stand() {
+        let folder = tempfile::tempdir().unwrap();
+        let has = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            has_comments(&path)
+        };
+        for text in ["# a\na = 1", "a = 1 # c", "a = 1# c", "a = 1\t# c"] {
+            assert!(has("a.toml", text), "{text}");
+        }
+        assert!(!has("a.toml", "a = 1\n") && !has("a.json", "{\"name\": \"#1\"}"));
+        assert!(!has_comments(&folder.path().join("none.toml")));
+    }
 }

@@ -1,9 +1,13 @@
 //! The window: what is open, what is shown, and how the parts work together.
 //!
 //! [`StudioApp`] owns the document, the simulation's thread and the hands, and is drawn by the panels. It can be made
-//! without a window and without a graphics driver, for tests. It never waits: scenes are compiled and simulated on the
-//! worker's thread, trees, thumbnails and exports are made on threads of their own, and each wakes the window.
+//! without a window and without a graphics driver, for tests. It does not wait for anything that takes long: scenes are
+//! compiled and simulated on the worker's thread, images are decoded and thumbnails and exports made on threads of their
+//! own, and each wakes the window. What it does itself, once each time: it reads and writes scene files and shaders, lists
+//! folders, and reads a mesh file when that is added to the scene, to know its size.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,10 +30,11 @@ use crate::panels::{self, Layout};
 use crate::playback::Showing;
 use crate::ranges::Ranges;
 use crate::report::Reporter;
-use crate::start::{parts_differ, start_difference};
+use crate::scene_files::{SceneFiles, for_each_path};
+use crate::start::{bodies_differ, start_difference};
 use crate::tools::{Hands, Reaction, Seen};
-use crate::viewport::Viewport;
-use crate::worker::{NoteKind, Request, Shown, Speed, Then, Worker};
+use crate::viewport::{Viewport, opening_camera};
+use crate::worker::{BodyInfo, NoteKind, Request, Shown, Speed, Then, Worker};
 
 /// How often files on the disk are looked at, s.
 const DISK_SECONDS: f64 = 0.7;
@@ -37,6 +42,8 @@ const DISK_SECONDS: f64 = 0.7;
 const GENTLE_PERIOD: Duration = Duration::from_millis(40);
 /// Frames of the window that the frame rate is the mean of.
 const FRAMES_OF_RATE: usize = 60;
+/// Most scenes that are remembered while the simulation has not taken them over.
+const MAX_SENT: usize = 64;
 
 /// How the studio is started.
 #[derive(Clone, Debug, Default)]
@@ -83,6 +90,8 @@ pub struct StudioApp {
     pub dialog: Option<Dialog>,
     /// An open question.
     pub question: Option<Question>,
+    /// Questions that wait for the open one to be answered.
+    pub questions: VecDeque<Question>,
     /// What is done once the scene was saved in the dialog that is open.
     pub waiting: Option<After>,
     /// Which panels are open.
@@ -105,26 +114,40 @@ pub struct StudioApp {
     pub closing: bool,
     /// Clock of the window, s.
     pub now: f64,
+    /// Whether a field was being typed into at the end of the last frame.
+    pub typing: bool,
     pub(crate) wake: Arc<dyn Fn() + Send + Sync>,
     /// A driver in software draws on the processor that simulates: it gets no more frames than the eye needs.
     gentle: Arc<AtomicBool>,
     assets: Assets,
     ranges: Ranges,
-    /// The scene as written when the simulation last started.
-    started: Scene,
+    /// The scene as written when the simulation last started, with its revision.
+    started: (u64, Arc<Scene>),
+    /// The running scene and those that were sent after it, by revision.
+    sent: VecDeque<(u64, Arc<Scene>)>,
+    /// What differs from the start, of two revisions: large meshes are not compared in every frame.
+    difference: RefCell<Option<((u64, u64), Option<String>)>>,
     sent_revision: u64,
     looks_of: Option<LooksKey>,
     looks_version: u64,
     /// What ground and shadows are made for, and the run it belongs to.
     extent: Option<(u64, Extent)>,
     assets_version: u64,
-    fit_pending: bool,
+    fit: Option<Fit>,
     last_note: u64,
     last_warnings: u64,
     next_disk_look: f64,
     frame_seconds: Vec<f64>,
     title: String,
     reporter: Option<Reporter>,
+}
+
+/// What the camera is to see all of, once it is there.
+enum Fit {
+    /// The scene that is edited.
+    Scene,
+    /// A recording, in place of what was shown when it was asked for.
+    Recording(Option<Arc<Scene>>),
 }
 
 /// What looks were made of.
@@ -178,6 +201,7 @@ impl StudioApp {
             messages: Messages::default(),
             dialog: None,
             question: None,
+            questions: VecDeque::new(),
             waiting: None,
             layout: Layout::default(),
             browser,
@@ -188,15 +212,18 @@ impl StudioApp {
             picture_size: (1920, 1080),
             closing: false,
             now: 0.0,
-            assets: Assets::default(),
+            typing: false,
+            assets: Assets::new(Arc::clone(&wake)),
             ranges: Ranges::default(),
-            started: document.scene().clone(),
+            started: (document.revision(), document.shared_scene()),
+            sent: VecDeque::new(),
+            difference: RefCell::new(None),
             sent_revision: document.revision(),
             looks_of: None,
             looks_version: 0,
             extent: None,
             assets_version: 0,
-            fit_pending: true,
+            fit: Some(Fit::Scene),
             last_note: 0,
             last_warnings: 0,
             next_disk_look: 0.0,
@@ -223,7 +250,13 @@ impl StudioApp {
 
     /// Whether hands can touch what is on the screen.
     pub fn is_live(&self) -> bool {
-        self.showing == Showing::Live && !self.shown.replaying
+        self.showing == Showing::Live && self.runs_document()
+    }
+
+    /// Whether what runs is the scene that is edited: not a recording, and not the scene that was open before.
+    pub fn runs_document(&self) -> bool {
+        let of_document = |revision| self.document.has_revision(revision);
+        !self.shown.replaying && self.shown.revision.is_some_and(of_document)
     }
 
     /// Does something with what hands act on.
@@ -241,7 +274,7 @@ impl StudioApp {
         if let Some(camera) = reaction.camera {
             self.camera = camera;
         }
-        match reaction.clicked {
+        match reaction.clicked.filter(|_| self.runs_document()) {
             Some(Some(souple_viewer::ItemKind::Body(b))) => self.select(Object::Body(b)),
             Some(Some(souple_viewer::ItemKind::Collider(c))) => self.select(Object::Collider(c)),
             Some(None) => self.select(Object::Scene),
@@ -260,12 +293,17 @@ impl StudioApp {
         if let Some(field) = &changes.field
             && self.document.edit(field, edit)
         {
-            if changes.look_only {
+            self.messages.clear("field");
+            if changes.looks {
                 // What is edited must be seen.
                 self.style_override = None;
-            } else {
+            }
+            if changes.moves {
                 self.build();
             }
+        }
+        if let Some(problem) = &changes.problem {
+            self.messages.error("field", problem.clone());
         }
         if changes.finished {
             self.document.finish_edit();
@@ -275,11 +313,11 @@ impl StudioApp {
     /// Sends the scene to the simulation after a change: live where that can be, from its start where it must be.
     pub fn build(&mut self) {
         let at_start = self.shown.moment.step == 0 && !self.shown.playing;
-        let scene = self.document.scene();
-        let other_parts = parts_differ(&self.started, scene);
-        if at_start || other_parts || self.shown.replaying {
-            if other_parts && !at_start {
-                self.messages.news("started again", "Bodies or supports changed: the scene started again.");
+        let other_bodies = bodies_differ(&self.started.1, self.document.scene());
+        if at_start || other_bodies || self.shown.replaying {
+            if other_bodies && !at_start {
+                let text = "Bodies were added or removed: the scene started again.";
+                self.messages.news("started again", text);
             }
             self.start_scene(self.shown.playing);
         } else {
@@ -289,13 +327,19 @@ impl StudioApp {
 
     /// Compiles the scene as it is written and starts it from its beginning.
     pub fn start_scene(&mut self, playing: bool) {
-        self.started = self.document.scene().clone();
         self.showing = Showing::Live;
         self.send_build(Then::Load { keep_playing: playing });
     }
 
     fn send_build(&mut self, then: Then) {
         self.sent_revision = self.document.revision();
+        if self.sent.back().is_none_or(|(revision, _)| *revision != self.sent_revision) {
+            self.sent.push_back((self.sent_revision, self.document.shared_scene()));
+        }
+        if self.sent.len() > MAX_SENT {
+            // The first one runs.
+            self.sent.remove(1);
+        }
         self.worker.send(Request::Build { job: self.document.job(), then });
     }
 
@@ -311,7 +355,50 @@ impl StudioApp {
         if self.shown.replaying || self.shown.moment.step == 0 {
             return None;
         }
-        start_difference(&self.started, self.document.scene()).or_else(|| self.shown.needs_restart.clone())
+        self.start_difference().or_else(|| self.shown.needs_restart.clone())
+    }
+
+    /// What differs from the scene that was started, compared once.
+    fn start_difference(&self) -> Option<String> {
+        let key = (self.started.0, self.document.revision());
+        let mut known = self.difference.borrow_mut();
+        match &*known {
+            Some((of, difference)) if *of == key => difference.clone(),
+            _ => {
+                let difference = start_difference(&self.started.1, self.document.scene());
+                *known = Some((key, difference.clone()));
+                difference
+            }
+        }
+    }
+
+    /// Files of the scene are written differently now, as it was saved.
+    pub(crate) fn rename_files(&mut self, renamed: &BTreeMap<String, String>) {
+        if renamed.is_empty() {
+            return;
+        }
+        let scenes = self.sent.iter_mut().chain([&mut self.started]);
+        for (_, scene) in scenes {
+            for_each_path(Arc::make_mut(scene), &mut |written, _| {
+                if let Some(new) = renamed.get(written.as_str()) {
+                    written.clone_from(new);
+                }
+            });
+        }
+    }
+
+    /// Reads all images and shaders anew.
+    pub(crate) fn forget_assets(&mut self) {
+        self.assets.clear();
+        self.assets_version += 1;
+    }
+
+    /// The files that what is shown names.
+    fn shown_files(&self) -> SceneFiles {
+        match &self.shown.replayed_file {
+            Some(recording) => SceneFiles::of_scene(recording),
+            None => self.document.files().clone(),
+        }
     }
 
     /// Goes back to the start; with all changes.
@@ -328,20 +415,19 @@ impl StudioApp {
     /// Makes another scene the one that is edited.
     pub fn replace_document(&mut self, document: Document, playing: bool) {
         self.document = document;
-        self.assets.clear();
-        self.assets_version += 1;
-        self.hands = Hands::default();
+        self.forget_assets();
+        self.styles = StyleSheet::built_in();
+        self.hands.forget();
         self.selected = Object::Scene;
         (self.style_override, self.style_before) = (None, None);
         self.messages.clear_starting("");
-        self.fit_pending = true;
+        self.fit = Some(Fit::Scene);
         if let Some(folder) = self.document.path().and_then(Path::parent) {
             self.folder = folder.to_path_buf();
         }
-        self.start_scene(false);
-        if playing && !self.document.scene().bodies.is_empty() {
-            self.worker.send(Request::Play);
-        }
+        self.showing = Showing::Live;
+        let play = playing && !self.document.scene().bodies.is_empty();
+        self.send_build(Then::Open { play });
     }
 
     /// The scene whose looks are shown: the edited one, or that of the recording that is played.
@@ -365,7 +451,12 @@ impl StudioApp {
 
     /// Sees all of the scene anew when its first moment is there.
     pub fn fit_camera(&mut self) {
-        self.fit_pending = true;
+        self.fit = Some(Fit::Scene);
+    }
+
+    /// Sees all of a recording when it is there.
+    pub(crate) fn fit_recording(&mut self) {
+        self.fit = Some(Fit::Recording(self.shown.scene.clone()));
     }
 
     /// All that is done once per frame before anything is drawn.
@@ -381,6 +472,8 @@ impl StudioApp {
         }
         self.take_shown();
         self.look_at_disk();
+        let news = self.assets.take_decoded();
+        self.tell_files(news);
         self.take_exports();
         self.browser.take_found(ctx);
         self.advance_replay(ctx, passed);
@@ -399,17 +492,22 @@ impl StudioApp {
         if shown.generation == self.shown.generation {
             return;
         }
-        let new_run = shown.run != self.shown.run;
-        self.shown = shown;
+        let before = std::mem::replace(&mut self.shown, shown);
+        if before.replayed_file != self.shown.replayed_file {
+            // The same path may be another file.
+            self.forget_assets();
+        }
+        let new_run = self.shown.run != before.run;
         if new_run {
             self.last_warnings = 0;
-            self.ranges.clear();
+            // Colour ranges are fitted anew, which takes looks without those that were fitted before.
+            self.looks_of = None;
             self.messages.clear_starting("frozen/");
             self.messages.clear_starting("warning/");
             self.showing = Showing::Live;
-            let moment = Arc::clone(&self.shown.moment);
-            self.hands.keep_within(&moment);
+            self.hands.keep_within(&before.moment, &self.shown.moment);
         }
+        self.note_running(new_run);
         let news: Vec<_> = self.shown.notes.iter().filter(|n| n.serial > self.last_note).cloned().collect();
         for note in news {
             self.last_note = note.serial;
@@ -418,21 +516,38 @@ impl StudioApp {
         }
         match &self.shown.build_error {
             Some(error) => {
-                self.messages.error("build", format!("The scene cannot run as it is written. {error}"))
+                let text = format!("The scene cannot run as it is written. {error}");
+                let is_told = self.messages.get("build").is_some_and(|message| message.text == text);
+                // Each build is told once, so that the message can be closed.
+                if self.shown.failed_builds != before.failed_builds && !is_told {
+                    self.messages.error("build", text);
+                }
             }
             None => self.messages.clear("build"),
         }
-        self.tell_health();
+        self.tell_health(if new_run { &[] } else { &before.bodies });
     }
 
-    /// Tells of bodies that diverge.
-    fn tell_health(&mut self) {
+    /// Remembers which scene runs, and which one was started.
+    fn note_running(&mut self, new_run: bool) {
+        let Some(running) = self.shown.revision else { return };
+        while self.sent.front().is_some_and(|(revision, _)| *revision < running) {
+            self.sent.pop_front();
+        }
+        if let Some(sent) = self.sent.front().filter(|(revision, _)| new_run && *revision == running) {
+            self.started = sent.clone();
+        }
+    }
+
+    /// Tells of bodies that diverge; `before` is how they were before.
+    fn tell_health(&mut self, before: &[BodyInfo]) {
         let shown = Arc::clone(&self.shown);
         for body in &shown.bodies {
             let key = format!("frozen/{}", body.name);
+            let was_frozen = before.iter().any(|old| old.name == body.name && old.frozen);
             if !body.frozen {
                 self.messages.clear(&key);
-            } else if self.messages.get(&key).is_none() {
+            } else if !was_frozen {
                 let last = shown.warnings.iter().rev().find(|w| w.body == body.name);
                 let text = last
                     .map_or_else(|| format!("'{}' diverged and is frozen.", body.name), |w| w.to_string());
@@ -468,7 +583,7 @@ impl StudioApp {
                 self.messages.tell("disk", Severity::Warning, text, Some(Remedy::Save));
             }
         }
-        let news = self.assets.poll(&self.document, &mut self.styles);
+        let news = self.assets.poll(&self.shown_files(), &mut self.styles);
         self.tell_files(news);
     }
 
@@ -527,7 +642,7 @@ impl StudioApp {
         };
         if self.looks_of.as_ref() != Some(&key(self)) {
             let scene = scene.as_deref().unwrap_or(self.document.scene());
-            let news = self.assets.update(&self.document, scene, &mut self.styles);
+            let news = self.assets.update(&self.shown_files(), scene, &mut self.styles);
             self.looks = Looks::of_scene(scene, |path| self.assets.image(path));
             if let Some(style) = &self.style_override {
                 self.looks.set_style(style);
@@ -561,15 +676,18 @@ impl StudioApp {
 
     /// Looks at a scene that was just opened: by its own camera, or at all of it.
     fn fit_when_ready(&mut self) {
-        let is_here = self.shown.replaying || self.shown.revision == Some(self.document.revision());
-        if !(self.fit_pending && is_here) {
-            return;
-        }
-        self.fit_pending = false;
-        self.camera = match &self.shown_scene().view.camera {
-            Some(camera) => Camera::of_scene(camera),
-            None => Camera::fitted(self.shown.moment.points(false), self.viewport.aspect()),
+        let shown = &self.shown;
+        let is_here = match &self.fit {
+            None => false,
+            Some(Fit::Scene) => !shown.replaying && shown.revision == Some(self.document.revision()),
+            Some(Fit::Recording(before)) => {
+                shown.replaying && before.as_ref().map(Arc::as_ptr) != shown.scene.as_ref().map(Arc::as_ptr)
+            }
         };
+        if is_here {
+            self.fit = None;
+            self.camera = opening_camera(self.shown_scene(), &self.shown.moment, self.viewport.aspect());
+        }
     }
 
     /// Title, closing, dropped files.
@@ -584,8 +702,8 @@ impl StudioApp {
         for file in dropped {
             self.drop_file(file.path());
         }
-        if ctx.input(|input| input.viewport().close_requested()) && !self.closing && self.document.is_dirty()
-        {
+        let asks = self.document.is_dirty() || !self.unfinished().is_empty();
+        if ctx.input(|input| input.viewport().close_requested()) && !self.closing && asks {
             ctx.send_viewport_cmd(egui::ViewportCommand::CancelClose);
             self.ask_to_quit();
         } else if self.closing {
@@ -628,6 +746,7 @@ impl eframe::App for StudioApp {
         crate::dialogs::keyboard(self, ui.ctx());
         self.draw(ui);
         let ctx = ui.ctx().clone();
+        self.typing = ctx.text_edit_focused();
         self.report(&ctx);
     }
 

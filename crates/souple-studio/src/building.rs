@@ -5,7 +5,7 @@
 //! that is to be a collider becomes a box of its size.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use glam::DVec3;
 use souple::math::rotation;
@@ -16,7 +16,6 @@ use souple::scene::{
     Wind,
 };
 use souple_files::vertex_count;
-use souple_formats::import::MeshFormat;
 
 use crate::document::Document;
 
@@ -123,29 +122,44 @@ pub enum FileKind {
     Recording,
 }
 
-/// What a file is, by the end of its name.
-pub fn file_kind(path: &Path) -> Option<FileKind> {
-    let end = path.extension()?.to_str()?.to_ascii_lowercase();
-    match end.as_str() {
-        "toml" | "json" => Some(FileKind::Scene),
-        "png" | "jpg" | "jpeg" => Some(FileKind::Image),
-        "wgsl" => Some(FileKind::Shader),
-        "souprec" => Some(FileKind::Recording),
-        other => MeshFormat::from_extension(other).map(|_| FileKind::Mesh),
+impl FileKind {
+    /// All of them, in the order of dialogs and messages.
+    pub const ALL: [FileKind; 5] =
+        [FileKind::Scene, FileKind::Recording, FileKind::Mesh, FileKind::Image, FileKind::Shader];
+
+    /// Endings of such files, without the dot.
+    pub fn endings(self) -> &'static [&'static str] {
+        match self {
+            FileKind::Scene => &["toml", "json"],
+            FileKind::Mesh => &["obj", "ply", "stl", "3ds"],
+            FileKind::Image => &["png", "jpg", "jpeg"],
+            FileKind::Shader => &["wgsl"],
+            FileKind::Recording => &["souprec"],
+        }
+    }
+
+    /// Several of them, in words.
+    fn plural(self) -> &'static str {
+        match self {
+            FileKind::Scene => "scenes",
+            FileKind::Mesh => "meshes",
+            FileKind::Image => "images",
+            FileKind::Shader => "shaders",
+            FileKind::Recording => "recordings",
+        }
     }
 }
 
-/// What a dropped file did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Dropped {
-    /// The document is now this scene file.
-    Opened,
-    /// A body or collider was added.
-    Added(Object),
-    /// The look of a body or collider was changed.
-    Looked(Object),
-    /// Nothing yet: a recording is played by the worker.
-    Replay(PathBuf),
+/// What a file is, by the end of its name.
+pub fn file_kind(path: &Path) -> Option<FileKind> {
+    let end = path.extension()?.to_str()?.to_ascii_lowercase();
+    FileKind::ALL.into_iter().find(|kind| kind.endings().contains(&end.as_str()))
+}
+
+/// What to say of a file whose ending is none of those.
+pub fn unknown_kind(path: &Path) -> String {
+    let kinds = FileKind::ALL.map(|kind| format!("{} in .{}", kind.plural(), kind.endings().join(", .")));
+    format!("{}: this kind of file is not known; it goes by the ending: {}", path.display(), kinds.join("; "))
 }
 
 impl Document {
@@ -299,10 +313,15 @@ impl Document {
         if chosen.is_empty() {
             return Err(format!("select vertices of '{}' first: a pin set needs at least one", target.name));
         }
+        self.add_pin(body, Select::Vertices(chosen.into_iter().collect()))
+    }
+
+    /// Adds a pin set of chosen particles to a body.
+    pub fn add_pin(&mut self, body: usize, select: Select) -> Result<Object, String> {
+        let Some(target) = self.scene.bodies.get(body) else { return Err("there is no such body".into()) };
         let name = unique_name("pin", target.pins.iter().map(|pin| pin.name.as_str()));
         let key = format!("add pin set '{name}' to '{}'", target.name);
         let index = target.pins.len();
-        let select = Select::Vertices(chosen.into_iter().collect());
         self.step(&key, |scene| scene.bodies[body].pins.push(Pin { name, select, motion: None }));
         Ok(Object::Pin(body, index))
     }
@@ -446,41 +465,19 @@ impl Document {
         Ok(())
     }
 
-    /// What dropping a file on the window does: a scene is opened (ask first when this one is dirty), a mesh is added, an
-    /// image or shader goes to the selected object, or to the only body there is.
-    pub fn drop_file(&mut self, path: &Path, usage: MeshUse, selected: Object) -> Result<Dropped, String> {
-        let Some(kind) = file_kind(path) else {
-            return Err(format!(
-                "{}: this kind of file is not known; drop a scene (.toml, .json), a mesh (.obj, .ply, .stl, .3ds), an \
-                 image (.png, .jpg), a shader (.wgsl) or a recording (.souprec)",
-                path.display()
-            ));
+    /// Gives an image or a shader to the selected object, or to the only body there is; returns which one it was.
+    pub fn set_look_file(&mut self, path: &Path, selected: Object) -> Result<Object, String> {
+        let target = match selected {
+            Object::Body(_) | Object::Collider(_) => selected,
+            Object::Pin(b, _) | Object::Pull(b, _) => Object::Body(b),
+            _ if self.scene.bodies.len() == 1 => Object::Body(0),
+            _ => return Err("select the body or collider that the file is for, then drop it again".into()),
         };
-        match kind {
-            FileKind::Scene => {
-                *self = Document::open(path).map_err(|error| error.to_string())?;
-                Ok(Dropped::Opened)
-            }
-            FileKind::Mesh => self.add_mesh(path, usage).map(Dropped::Added),
-            FileKind::Recording => Ok(Dropped::Replay(path.to_path_buf())),
-            FileKind::Image | FileKind::Shader => {
-                let target = match selected {
-                    Object::Body(_) | Object::Collider(_) => selected,
-                    Object::Pin(b, _) | Object::Pull(b, _) => Object::Body(b),
-                    _ if self.scene.bodies.len() == 1 => Object::Body(0),
-                    _ => {
-                        return Err(
-                            "select the body or collider that the file is for, then drop it again".into()
-                        );
-                    }
-                };
-                match kind {
-                    FileKind::Image => self.set_texture(target, path)?,
-                    _ => self.set_shader(target, path)?,
-                }
-                Ok(Dropped::Looked(target))
-            }
+        match file_kind(path) {
+            Some(FileKind::Shader) => self.set_shader(target, path)?,
+            _ => self.set_texture(target, path)?,
         }
+        Ok(target)
     }
 
     /// Box around all bodies as they are placed, m; bodies whose mesh cannot be read do not count.

@@ -1,4 +1,5 @@
 use std::fs;
+use std::path::PathBuf;
 
 use souple::Simulation;
 use souple_files::disk;
@@ -211,51 +212,36 @@ fn objects_are_renamed_and_removed() {
 }
 
 #[test]
-fn dropped_files_do_what_they_are_for() {
+fn images_and_shaders_go_to_what_is_selected_or_to_the_only_body() {
     let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
     let mesh = mesh_file(folder.path(), "Soft.OBJ", 1.0);
-    for name in ["cloth.png", "look.wgsl", "run.souprec"] {
-        fs::write(at(name), b"x").unwrap();
+    for name in ["cloth.png", "look.wgsl"] {
+        fs::write(folder.path().join(name), b"x").unwrap();
     }
-    fs::write(at("scene.toml"), "format = 1\nname = 'opened'\n").unwrap();
-    fs::write(at("wrong.toml"), "format = 2\n").unwrap();
+    fs::write(folder.path().join("scene.toml"), "format = 1\nname = 'opened'\n").unwrap();
 
     let mut document = Document::new();
-    let drop_on = |document: &mut Document, name: &str, usage: MeshUse, selected: Object| {
-        document.drop_file(&folder.path().join(name), usage, selected)
+    let set = |document: &mut Document, name: &str, selected: Object| {
+        document.set_look_file(&folder.path().join(name), selected)
     };
-    let soft = MeshUse::SoftBody;
     // Nothing to put an image on yet.
-    assert!(drop_on(&mut document, "cloth.png", soft, Object::Scene).unwrap_err().contains("select"));
-    let added = drop_on(&mut document, "Soft.OBJ", soft, Object::Scene);
-    assert_eq!(added, Ok(Dropped::Added(Object::Body(0))));
-    let added = drop_on(&mut document, "Soft.OBJ", MeshUse::BoxCollider, Object::Scene);
-    assert_eq!(added, Ok(Dropped::Added(Object::Collider(0))));
+    assert!(set(&mut document, "cloth.png", Object::Scene).unwrap_err().contains("select"));
+    document.add_mesh(&mesh, MeshUse::SoftBody).unwrap();
+    document.add_mesh(&mesh, MeshUse::BoxCollider).unwrap();
     // The only body, then the selected object.
-    let looked = drop_on(&mut document, "cloth.png", soft, Object::Scene);
-    assert_eq!(looked, Ok(Dropped::Looked(Object::Body(0))));
+    assert_eq!(set(&mut document, "cloth.png", Object::Scene), Ok(Object::Body(0)));
     assert_eq!(document.scene().bodies[0].look.as_ref().unwrap().style, Style::Texture);
-    let looked = drop_on(&mut document, "look.wgsl", soft, Object::Pin(0, 0));
-    assert_eq!(looked, Ok(Dropped::Looked(Object::Body(0))));
+    assert_eq!(set(&mut document, "look.wgsl", Object::Pin(0, 0)), Ok(Object::Body(0)));
     let look = document.scene().bodies[0].look.clone().unwrap();
     assert!(
         matches!(&look.style, Style::Shader(path) if path.ends_with("look.wgsl")) && look.texture.is_some()
     );
-    let looked = drop_on(&mut document, "cloth.png", soft, Object::Collider(0));
-    assert_eq!(looked, Ok(Dropped::Looked(Object::Collider(0))));
-    let replay = drop_on(&mut document, "run.souprec", soft, Object::Scene);
-    assert_eq!(replay, Ok(Dropped::Replay(at("run.souprec"))));
-    for (name, told) in [("notes.txt", ".souprec"), ("wrong.toml", "format 2"), ("gone.png", "gone.png")] {
-        let refused = drop_on(&mut document, name, soft, Object::Body(0)).unwrap_err();
-        assert!(refused.contains(told), "{refused}");
-    }
-    assert_eq!(document.scene().bodies.len(), 1, "a scene that cannot be read leaves the document");
-    assert_eq!(drop_on(&mut document, "scene.toml", soft, Object::Scene), Ok(Dropped::Opened));
-    assert_eq!((document.scene().name.as_str(), document.is_dirty()), ("opened", false));
+    assert_eq!(set(&mut document, "cloth.png", Object::Collider(0)), Ok(Object::Collider(0)));
+    assert!(set(&mut document, "gone.png", Object::Body(0)).unwrap_err().contains("gone.png"));
 
+    let mut document = Document::open(&folder.path().join("scene.toml")).unwrap();
     // Beside the scene, files are named by their own name alone.
-    document.add_mesh(&mesh, soft).unwrap();
+    document.add_mesh(&mesh, MeshUse::SoftBody).unwrap();
     let Shape::File(file) = &document.scene().bodies[0].shape else { panic!() };
     assert_eq!(file.path, "Soft.OBJ");
     runs(&document);
@@ -271,4 +257,10 @@ fn kinds_of_files() {
     }
     assert_eq!((kind("a.jpeg"), kind("a.wgsl")), (Some(FileKind::Image), Some(FileKind::Shader)));
     assert_eq!((kind("a"), kind("a.exe"), kind(".toml")), (None, None, None));
+    let meshes = souple_formats::import::MeshFormat::ALL.map(|format| format.extension());
+    assert_eq!(FileKind::Mesh.endings(), meshes);
+    let told = unknown_kind(Path::new("notes.txt"));
+    for kind in FileKind::ALL {
+        assert!(told.contains("notes.txt") && kind.endings().iter().all(|end| told.contains(end)), "{told}");
+    }
 }

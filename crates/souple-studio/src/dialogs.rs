@@ -9,6 +9,7 @@ use crate::exports::SIZES;
 use crate::input;
 use crate::keys::{Action, action_of};
 use crate::panels::files::Outcome;
+use crate::panels::messages::Remedy;
 use crate::worker::Request;
 
 /// Keys that no widget wants.
@@ -19,11 +20,14 @@ pub fn keyboard(app: &mut StudioApp, ctx: &egui::Context) {
     // A button or slider that was reached with Tab keeps space and arrows for itself.
     let focused = ctx.memory(|memory| memory.focused().is_some());
     let (events, held) = ctx.input(|input| (input.events.clone(), input::held(input)));
+    let typing = app.typing;
     for event in events {
         let egui::Event::Key { key, pressed: true, modifiers, repeat, .. } = event else { continue };
         let Some(action) = input::chord(key, modifiers).and_then(action_of) else { continue };
         let repeats = matches!(action, Action::MoveSupport(_) | Action::Step | Action::Undo | Action::Redo);
-        if (repeat && !repeats) || (focused && !modifiers.command) {
+        // Escape in a field is meant for that field, which has lost the focus by now.
+        let is_meant_elsewhere = action == Action::Clear && typing;
+        if (repeat && !repeats) || (focused && !modifiers.command) || is_meant_elsewhere {
             continue;
         }
         app.perform(action, held);
@@ -73,6 +77,7 @@ fn size_choice(ui: &mut egui::Ui, size: &mut (u32, u32)) {
 
 /// Shows the open question, if there is one.
 pub fn show_question(app: &mut StudioApp, ctx: &egui::Context) {
+    app.ask_next();
     let Some(question) = app.question.take() else { return };
     let mut answered = false;
     let response = egui::Modal::new(egui::Id::unique("question")).show(ctx, |ui| {
@@ -109,6 +114,46 @@ pub fn show_question(app: &mut StudioApp, ctx: &egui::Context) {
                         answered = true;
                         app.waiting.clone_from(after);
                         app.ask_file(Purpose::SaveSceneThen);
+                    }
+                    answered |= ui.button("Cancel").clicked();
+                });
+            }
+            Question::Overtaken(after) => {
+                ui.heading(format!("{} was changed by another program", app.document.title()));
+                ui.label("Saved here, what the other program wrote is lost.");
+                ui.add_space(8.0);
+                ui.horizontal(|ui| {
+                    if ui.button("Overwrite it").clicked() {
+                        answered = true;
+                        app.write_scene_now(after.clone());
+                    }
+                    if ui.button("Save as…").clicked() {
+                        answered = true;
+                        app.waiting.clone_from(after);
+                        app.ask_file(Purpose::SaveSceneThen);
+                    }
+                    if ui.button("Reload from disk").clicked() {
+                        answered = true;
+                        app.apply_remedy(Remedy::Reload);
+                    }
+                    answered |= ui.button("Cancel").clicked();
+                });
+            }
+            Question::Unfinished => {
+                ui.heading("Close the window all the same?");
+                for line in app.unfinished() {
+                    ui.label(line);
+                }
+                ui.add_space(8.0);
+                ui.horizontal(|ui| {
+                    let recorded = app.shown.recording || app.shown.recorded;
+                    if recorded && ui.button("Save the recording…").clicked() {
+                        answered = true;
+                        app.ask_file(Purpose::SaveRecording);
+                    }
+                    if ui.button("Close").clicked() {
+                        answered = true;
+                        app.closing = true;
                     }
                     answered |= ui.button("Cancel").clicked();
                 });

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use souple::scene::{Scene, Shape};
 pub use souple_files::FileChange;
@@ -18,7 +19,7 @@ use souple_files::{FileError, FileWatch, disk, read_scene_file, scene_for_record
 use souple_formats::import::Limits;
 use souple_formats::scene::{MAX_SCENE_BYTES, write_scene_toml};
 
-pub use crate::building::{ClothKind, ColliderKind, Dropped, FileKind, MeshUse, Object, file_kind};
+pub use crate::building::{ClothKind, ColliderKind, FileKind, MeshUse, Object, file_kind, unknown_kind};
 pub use crate::scene_files::{BuildJob, Compiled};
 use crate::scene_files::{SceneFiles, for_each_path};
 
@@ -26,6 +27,12 @@ use crate::scene_files::{SceneFiles, for_each_path};
 const MAX_STEPS: usize = 256;
 /// Most memory that steps take, bytes: scenes with large meshes inside have fewer of them.
 const MAX_STEP_BYTES: usize = 256 << 20;
+/// The last revision that was given out: no two scenes share one, also not of two documents.
+static LAST_REVISION: AtomicU64 = AtomicU64::new(0);
+
+fn next_revision() -> u64 {
+    LAST_REVISION.fetch_add(1, Ordering::Relaxed) + 1
+}
 
 /// A scene on the other side of a change.
 #[derive(Clone, Debug)]
@@ -41,6 +48,8 @@ pub struct Saved {
     pub copied: Vec<PathBuf>,
     /// Files that the scene names and that could not be found; their paths are kept as they are written.
     pub missing: Vec<String>,
+    /// Paths that are written differently now, by what they were.
+    pub renamed: BTreeMap<String, String>,
 }
 
 /// The scene that is edited.
@@ -53,10 +62,13 @@ pub struct Document {
     saved: Option<Arc<Scene>>,
     is_dirty: bool,
     watch: Option<FileWatch>,
+    /// Another program wrote the file since it was read or written here.
+    is_overtaken: bool,
     undo: Vec<Step>,
     redo: Vec<Step>,
     /// Whether the last step may take in more edits with its key.
     is_open: bool,
+    first_revision: u64,
     revision: u64,
 }
 
@@ -73,12 +85,8 @@ impl Document {
         Document { saved: Some(Arc::clone(&scene)), is_dirty: false, ..Document::unsaved(scene) }
     }
 
-    /// A scene made elsewhere, of a recording say; it is on no disk yet.
-    pub fn from_scene(scene: Scene) -> Document {
-        Document::unsaved(Arc::new(scene))
-    }
-
     fn unsaved(scene: Arc<Scene>) -> Document {
+        let revision = next_revision();
         Document {
             scene,
             files: SceneFiles::default(),
@@ -86,10 +94,12 @@ impl Document {
             saved: None,
             is_dirty: true,
             watch: None,
+            is_overtaken: false,
             undo: Vec::new(),
             redo: Vec::new(),
             is_open: false,
-            revision: 1,
+            first_revision: revision,
+            revision,
         }
     }
 
@@ -115,7 +125,7 @@ impl Document {
         let scene = read_scene_file(&path)?.scene;
         self.step("reload", |old| *old = scene);
         self.saved = Some(Arc::clone(&self.scene));
-        self.is_dirty = false;
+        (self.is_dirty, self.is_overtaken) = (false, false);
         self.watch = Some(watch);
         Ok(())
     }
@@ -127,9 +137,19 @@ impl Document {
         &self.scene
     }
 
-    /// Changes whenever the scene does.
+    /// The same, to be kept.
+    pub fn shared_scene(&self) -> Arc<Scene> {
+        Arc::clone(&self.scene)
+    }
+
+    /// Changes whenever the scene does; no other scene has it, also not of another document.
     pub fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// Whether a revision is one of this document, now or before.
+    pub fn has_revision(&self, revision: u64) -> bool {
+        (self.first_revision..=self.revision).contains(&revision)
     }
 
     /// Its file.
@@ -150,6 +170,11 @@ impl Document {
     /// Whether there is anything that is not on the disk.
     pub fn is_dirty(&self) -> bool {
         self.is_dirty
+    }
+
+    /// Whether another program wrote its file since it was read or written here, as far as [`Document::poll_disk`] saw.
+    pub fn is_overtaken(&self) -> bool {
+        self.is_overtaken
     }
 
     // ---- changes ----
@@ -199,7 +224,7 @@ impl Document {
     }
 
     fn changed(&mut self) {
-        self.revision += 1;
+        self.revision = next_revision();
         self.is_dirty = self.saved.as_ref().is_none_or(|saved| **saved != *self.scene);
     }
 
@@ -252,38 +277,32 @@ impl Document {
         disk::check_writable(path)?;
         let stays = self.path.as_ref().is_some_and(|old| old.parent() == path.parent());
         let mut scene = (*self.scene).clone();
-        let (saved, new_paths) = self.collect_files(&mut scene, &real_folder, stays)?;
+        let saved = self.collect_files(&mut scene, &real_folder, stays)?;
         disk::write(path, scene_text(&scene, path)?.as_bytes())?;
 
         self.watch = Some(FileWatch::new(path));
         if !stays {
-            self.rebase_steps(&new_paths);
+            self.rebase_steps(&saved.renamed);
         }
         self.files = self.files.moved_to(path);
         self.path = Some(path.to_path_buf());
         if scene != *self.scene {
             self.scene = Arc::new(scene);
-            self.revision += 1;
+            self.revision = next_revision();
         }
         self.saved = Some(Arc::clone(&self.scene));
-        self.is_dirty = false;
+        (self.is_dirty, self.is_overtaken) = (false, false);
         Ok(saved)
     }
 
-    /// Gives every file that the scene names a path relative to `folder`; copies those that lie elsewhere. Returns the
-    /// new path of each old one.
-    fn collect_files(
-        &self,
-        scene: &mut Scene,
-        folder: &Path,
-        stays: bool,
-    ) -> Result<(Saved, BTreeMap<String, String>), FileError> {
-        let (mut saved, mut new_paths, mut failed) = (Saved::default(), BTreeMap::new(), None);
+    /// Gives every file that the scene names a path relative to `folder`; copies those that lie elsewhere.
+    fn collect_files(&self, scene: &mut Scene, folder: &Path, stays: bool) -> Result<Saved, FileError> {
+        let (mut saved, mut failed) = (Saved::default(), None);
         for_each_path(scene, &mut |written, what| {
             if failed.is_some() || (stays && Path::new(written.as_str()).is_relative()) {
                 return;
             }
-            if let Some(known) = new_paths.get(written.as_str()) {
+            if let Some(known) = saved.renamed.get(written.as_str()) {
                 *written = String::clone(known);
                 return;
             }
@@ -308,14 +327,14 @@ impl Document {
             };
             match relative {
                 Some(relative) => {
-                    new_paths.insert(std::mem::replace(written, relative.clone()), relative);
+                    saved.renamed.insert(std::mem::replace(written, relative.clone()), relative);
                 }
                 None => failed = Some(not_text(&found)),
             }
         });
         match failed {
             Some(error) => Err(error),
-            None => Ok((saved, new_paths)),
+            None => Ok(saved),
         }
     }
 
@@ -346,9 +365,13 @@ impl Document {
     /// the document is all there is, and dirty.
     pub fn poll_disk(&mut self) -> FileChange {
         let change = self.watch.as_mut().map_or(FileChange::Same, FileWatch::poll);
-        if change == FileChange::Vanished {
-            self.saved = None;
-            self.is_dirty = true;
+        match change {
+            FileChange::Same => {}
+            FileChange::Changed => self.is_overtaken = true,
+            FileChange::Vanished => {
+                self.saved = None;
+                (self.is_dirty, self.is_overtaken) = (true, false);
+            }
         }
         change
     }
@@ -359,19 +382,14 @@ impl Document {
     }
 
     /// Compiles at once, on this thread. The message names the field that is wrong.
-    pub fn compile(&self) -> Result<Compiled, String> {
+    #[cfg(test)]
+    pub(crate) fn compile(&self) -> Result<Compiled, String> {
         self.job().run()
     }
 
-    /// The bytes of a file that the scene names, or why they cannot be read. `what` says what is expected, as in
-    /// "texture".
-    pub fn read_file(&self, written: &str, limit: usize, what: &str) -> Result<Vec<u8>, String> {
-        self.files.read(written, limit, what)
-    }
-
-    /// Where a file lies that the scene names, to watch it.
-    pub fn file_path(&self, written: &str, what: &str) -> Result<PathBuf, String> {
-        self.files.path(written, what)
+    /// The files that the scene names.
+    pub(crate) fn files(&self) -> &SceneFiles {
+        &self.files
     }
 
     /// How the scene names a file that the person chose: relative inside its folder, absolute elsewhere until it is

@@ -167,7 +167,18 @@ fn a_drag_that_comes_back_leaves_no_step() {
     document.edit("gravity", |scene| scene.gravity[1] = -9.81);
     assert!(!document.is_dirty());
     document.finish_edit();
-    assert_eq!((document.undo(), document.revision()), (None, 3));
+    assert_eq!(document.undo(), None);
+}
+
+#[test]
+fn no_two_scenes_share_a_revision() {
+    let (mut a, mut b) = (Document::new(), Document::new());
+    let (first, other) = (a.revision(), b.revision());
+    assert!(first != other && a.has_revision(first) && !a.has_revision(other));
+    a.edit("gravity", |scene| scene.gravity[1] = -1.0);
+    b.edit("gravity", |scene| scene.gravity[1] = -1.0);
+    assert_ne!(a.revision(), b.revision());
+    assert!(a.has_revision(first) && a.has_revision(a.revision()) && !b.has_revision(first));
 }
 
 #[test]
@@ -248,9 +259,12 @@ fn changes_on_the_disk_are_told() {
     fs::write(&path, "format = 1\nname = 'from elsewhere'\n").unwrap();
     let later = fs::metadata(&path).unwrap().modified().unwrap() + Duration::from_secs(5);
     fs::File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
+    assert!(!document.is_overtaken());
     assert_eq!((document.poll_disk(), document.poll_disk()), (FileChange::Changed, FileChange::Same));
+    assert!(document.is_overtaken(), "remembered until it is read or written");
     document.reload().unwrap();
     assert_eq!((document.scene().name.as_str(), document.is_dirty()), ("from elsewhere", false));
+    assert!(!document.is_overtaken());
     assert_eq!(document.undo().as_deref(), Some("reload"));
     assert_eq!(document.scene().bodies[0].name, "rope");
     document.redo();
@@ -304,7 +318,7 @@ fn files_from_elsewhere_come_along_when_the_scene_is_saved() {
     assert_eq!(mesh_path(document.scene()), "a.obj");
     assert_eq!(document.scene().bodies[0].look.as_ref().unwrap().texture.as_deref(), Some("paint.png"));
     assert!(!document.is_dirty());
-    assert_eq!(document.read_file("paint.png", 99, "texture").unwrap(), b"not looked into");
+    assert_eq!(document.files().read("paint.png", 99, "texture").unwrap(), b"not looked into");
     // It stands on its own: the originals are not needed any more.
     fs::remove_dir_all(&outside).unwrap();
     Document::open(&one).unwrap().compile().unwrap();
@@ -322,7 +336,9 @@ fn files_from_elsewhere_come_along_when_the_scene_is_saved() {
     document.compile().unwrap();
     // Saved to the folder above, the files of the folder below are named where they are.
     document.redo();
-    assert_eq!(document.save_as(&folder.path().join("scene.toml")).unwrap(), Saved::default());
+    let saved = document.save_as(&folder.path().join("scene.toml")).unwrap();
+    assert_eq!((saved.copied.len(), saved.missing.len()), (0, 0));
+    assert_eq!(saved.renamed.get("a-2.obj").map(String::as_str), Some("two/a-2.obj"));
     assert_eq!(mesh_path(document.scene()), "two/a-2.obj");
     document.compile().unwrap();
 }
@@ -335,7 +351,7 @@ fn files_that_are_not_there_do_not_stop_a_scene_from_being_saved() {
     let look = Look { style: Style::Shader("gone.wgsl".into()), ..Look::default() };
     document.edit("look", |scene| scene.bodies[0].look = Some(look));
     let saved = document.save_as(&folder.path().join("one/scene.toml")).unwrap();
-    assert_eq!(saved, Saved { copied: Vec::new(), missing: vec!["gone.wgsl".into()] });
-    let refused = document.file_path("gone.wgsl", "shader").unwrap_err();
+    assert_eq!(saved, Saved { missing: vec!["gone.wgsl".into()], ..Saved::default() });
+    let refused = document.files().path("gone.wgsl", "shader").unwrap_err();
     assert_eq!(refused, "there is no such file");
 }

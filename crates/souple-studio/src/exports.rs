@@ -1,4 +1,4 @@
-//! Pictures and animations to files, on threads of their own: the window goes on while they are written.
+//! Pictures, animations and graphs to files, on threads of their own: the window goes on while they are written.
 //!
 //! Animations are made of what was shown (the history), so they show every pull and cut of the person. A GLB holds the
 //! meshes; a GIF or a series of PNG files holds pictures in the look and from the view of the moment. Files are written
@@ -18,6 +18,8 @@ use souple_formats::export::glb::{GlbOptions, write_glb};
 use souple_formats::picture::{GifWriter, gif_frame_step, write_png};
 use souple_viewer::style::StyleSheet;
 use souple_viewer::{Artist, Camera, Item, ItemKind, Looks, Marks, Moment, WhichRenderer};
+
+use crate::document::BuildJob;
 
 /// Sizes of pictures that are offered, pixels.
 pub const SIZES: [(u32, u32); 5] = [(640, 360), (1280, 720), (1920, 1080), (2560, 1440), (3840, 2160)];
@@ -56,6 +58,11 @@ pub enum Export {
         /// How pictures of it are drawn.
         drawing: Box<Drawing>,
     },
+    /// What a scene is made of, as text for GraphViz.
+    Graph {
+        /// The scene.
+        job: BuildJob,
+    },
 }
 
 /// One that is being written.
@@ -87,7 +94,7 @@ impl Exports {
     /// Begins to write a file; `wake` is called when there is something to tell.
     pub fn start(&mut self, path: &Path, export: Export, wake: impl Fn() + Send + 'static) {
         let total = match &export {
-            Export::Picture { .. } => 1,
+            Export::Picture { .. } | Export::Graph { .. } => 1,
             Export::Animation { moments, .. } => moments.len(),
         };
         let done = Arc::new(AtomicUsize::new(0));
@@ -141,6 +148,12 @@ fn write(
             let bytes = write_png(&picture).map_err(|error| text(&error))?;
             disk::write(path, &bytes).map_err(|error| error.message())?;
             Ok(format!("Saved picture {} ({} × {} pixels)", path.display(), drawing.size.0, drawing.size.1))
+        }
+        Export::Graph { job } => {
+            let compiled = job.run()?;
+            let dot = souple::graph::scene_graph(&compiled.scene, &compiled.model).to_dot();
+            disk::write(path, dot.as_bytes()).map_err(|error| error.message())?;
+            Ok(format!("Wrote {}; `dot -Tsvg` draws it.", path.display()))
         }
         Export::Animation { moments, fps, drawing } => {
             let end = path.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
@@ -239,10 +252,21 @@ fn frame_path(path: &Path, number: usize) -> PathBuf {
     path.with_file_name(format!("{stem}-{number:04}.png"))
 }
 
-/// Moments at a steady rate: those that a thinned-out history keeps, without a last one that is off the beat.
+/// One of the pictures that a series `a.png` would overwrite, if there is any.
+pub fn series_in_the_way(path: &Path) -> Option<PathBuf> {
+    let start = format!("{}-", path.file_stem()?.to_string_lossy());
+    let is_picture = |name: &str| {
+        let number = name.strip_prefix(&start).and_then(|rest| rest.strip_suffix(".png"));
+        number.is_some_and(|digits| digits.len() >= 4 && digits.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let names = path.parent()?.read_dir().ok()?.flatten().map(|entry| entry.file_name());
+    let first = names.filter(|name| name.to_str().is_some_and(is_picture)).min()?;
+    Some(path.with_file_name(first))
+}
+
+/// Moments at a steady rate: those on the beat of a thinned-out history, without a first or last one that is off it.
 pub fn steady(moments: &[Arc<Moment>], stride: u64, fps: f64) -> (Vec<Arc<Moment>>, f64) {
-    let first = moments.first().map_or(0, |moment| moment.step);
-    let on_beat = |moment: &&Arc<Moment>| (moment.step - first).is_multiple_of(stride.max(1));
+    let on_beat = |moment: &&Arc<Moment>| moment.step.is_multiple_of(stride.max(1));
     (moments.iter().filter(on_beat).cloned().collect(), fps / stride.max(1) as f64)
 }
 
@@ -349,6 +373,9 @@ mod tests {
         assert_eq!(start("b.glb"), b"glTF");
         assert_eq!(start("c.gif"), b"GIF8");
         assert_eq!(start("d-0003.png"), b"\x89PNG");
+        let at = |name: &str| folder.path().join(name);
+        assert_eq!(series_in_the_way(&at("d.png")), Some(at("d-0000.png")));
+        assert_eq!(series_in_the_way(&at("a.png")), None);
         let nowhere = folder.path().join("none/x.png");
         exports.start(&nowhere, Export::Picture { moment: Arc::clone(&moments[0]), drawing }, || ());
         let mut refused = Vec::new();
@@ -365,5 +392,10 @@ mod tests {
             [0, 4, 8, 9].map(|step| Arc::new(Moment { step, ..Moment::default() })).to_vec();
         let (kept, fps) = steady(&moments, 4, 60.0);
         assert_eq!((kept.len(), fps), (3, 15.0));
+        // A recording that begins off the beat.
+        let moments: Vec<Arc<Moment>> =
+            [2, 4, 8, 12, 13].map(|step| Arc::new(Moment { step, ..Moment::default() })).to_vec();
+        let (kept, _) = steady(&moments, 4, 60.0);
+        assert_eq!(kept.iter().map(|moment| moment.step).collect::<Vec<_>>(), [4, 8, 12]);
     }
 }

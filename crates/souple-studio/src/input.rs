@@ -33,7 +33,9 @@ pub fn chord(key: egui::Key, modifiers: egui::Modifiers) -> Option<Chord> {
             _ => return None,
         },
     };
-    (!modifiers.alt).then_some(Chord { key: plain, ctrl: modifiers.command, shift: modifiers.shift })
+    // On some keyboards a full stop takes Shift.
+    let shift = modifiers.shift && plain != Key::Period;
+    (!modifiers.alt).then_some(Chord { key: plain, ctrl: modifiers.command, shift })
 }
 
 /// Which of the keys that choose supports are held down.
@@ -94,6 +96,7 @@ mod tests {
         let action = |key, modifiers| chord(key, modifiers).and_then(action_of);
         assert_eq!(action(egui::Key::Space, none), Some(Action::PlayPause));
         assert_eq!(action(egui::Key::Period, none), Some(Action::Step));
+        assert_eq!(action(egui::Key::Period, egui::Modifiers::SHIFT), Some(Action::Step));
         assert_eq!(action(egui::Key::R, none), Some(Action::Reset));
         assert_eq!(action(egui::Key::Num3, none), Some(Action::Style(2)));
         assert_eq!(action(egui::Key::Z, egui::Modifiers::COMMAND), Some(Action::Undo));

@@ -1,7 +1,8 @@
 //! Commands that wait for the next step.
 //!
 //! While nothing steps, a drag sends place after place. They are merged so that the list does not grow, and so that the
-//! step then does exactly what it would have done with all of them (but for the rounding of sums).
+//! step then does exactly what it would have done with all of them (but for the rounding of sums). What is let go waits
+//! until what it did before was done: a particle that is moved and freed in one step would not move.
 
 use souple::Command;
 
@@ -55,6 +56,24 @@ pub(crate) fn add_command(waiting: &mut Vec<Command>, command: Command) {
         }
     }
     waiting.push(command);
+}
+
+/// Takes out what the next step does. A particle that was moved by its anchor is freed one step later, and what comes
+/// after that waits with it, so that the order stays.
+pub(crate) fn take_ready(waiting: &mut Vec<Command>) -> Vec<Command> {
+    let frees = |command: &Command, moved: &[String]| match command {
+        Command::Free { body, .. } | Command::FreeMany { body, .. } => moved.contains(body),
+        _ => false,
+    };
+    let mut moved: Vec<String> = Vec::new();
+    let ready = waiting.iter().position(|command| {
+        if let Command::MoveAnchored { body, .. } = command {
+            moved.push(body.clone());
+        }
+        frees(command, &moved)
+    });
+    let later = waiting.split_off(ready.unwrap_or(waiting.len()));
+    std::mem::replace(waiting, later)
 }
 
 #[cfg(test)]
@@ -134,6 +153,20 @@ mod tests {
             prop_assert!(merged.len() <= commands.len());
             prop_assert_eq!(run(commands), run(merged));
         }
+    }
+
+    #[test]
+    fn what_was_moved_is_freed_one_step_later() {
+        let body = || "a".to_owned();
+        let anchor = Command::AnchorMany { body: body(), vertices: vec![8] };
+        let moves = Command::MoveAnchored { body: body(), vertices: vec![8], by: [0.0, 0.5, 0.0] };
+        let free = Command::FreeMany { body: body(), vertices: vec![8] };
+        let other = Command::FreeMany { body: "b".into(), vertices: vec![8] };
+        let mut waiting =
+            vec![free.clone(), anchor.clone(), moves.clone(), other.clone(), free.clone(), anchor.clone()];
+        assert_eq!(take_ready(&mut waiting), [free.clone(), anchor.clone(), moves, other]);
+        assert_eq!(take_ready(&mut waiting), [free, anchor]);
+        assert_eq!(take_ready(&mut waiting), []);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use souple_viewer::{Capture, Moment};
 use crate::document::{BuildJob, Compiled};
 use crate::history::Sample;
 use crate::keys::Support;
-use crate::pending::add_command;
+use crate::pending::{add_command, take_ready};
 use crate::worker::{AtEnd, BodyInfo, MAX_WARNINGS, Note, NoteKind, Request, Shared, Shown, Speed, Then};
 
 /// Longest time between two steps, s: somebody who asks for a millionth of real time can still change their mind.
@@ -48,6 +48,8 @@ pub(crate) struct Player {
     source: Source,
     capture: Option<Capture>,
     scene: Option<Arc<Scene>>,
+    /// The file of the recording that is played.
+    replayed_file: Option<Arc<Path>>,
     revision: Option<u64>,
     graph: Arc<Graph>,
     supports: Arc<Vec<Support>>,
@@ -74,6 +76,7 @@ pub(crate) struct Player {
     generation: u64,
     run: u64,
     build_error: Option<String>,
+    failed_builds: u64,
     needs_restart: Option<String>,
 }
 
@@ -84,6 +87,7 @@ impl Player {
             source: Source::Empty,
             capture: None,
             scene: None,
+            replayed_file: None,
             revision: None,
             graph: Arc::default(),
             supports: Arc::default(),
@@ -107,6 +111,7 @@ impl Player {
             generation: 0,
             run: 0,
             build_error: None,
+            failed_builds: 0,
             needs_restart: None,
         }
     }
@@ -120,11 +125,6 @@ impl Player {
     pub(crate) fn handle(&mut self, request: Request) {
         match request {
             Request::Build { job, then } => self.build(&job, then),
-            Request::Load { scene, model, keep_playing } => {
-                self.revision = None;
-                self.load(scene, model, keep_playing);
-            }
-            Request::Adopt { scene, model } => self.adopt(scene, model, None),
             Request::Play => self.play(),
             Request::Pause => self.playing = false,
             Request::Step => {
@@ -177,24 +177,45 @@ impl Player {
         let Compiled { scene, model, revision } = match job.run() {
             Ok(compiled) => compiled,
             Err(problem) => {
+                if matches!(then, Then::Open { .. }) {
+                    self.unload();
+                }
                 self.build_error = Some(problem);
+                self.failed_builds += 1;
                 return;
             }
         };
         let scene = Arc::new(scene);
         match then {
+            Then::Open { play } => {
+                self.revision = Some(revision);
+                self.load(scene, model, false);
+                if play {
+                    self.play();
+                }
+            }
             Then::Load { keep_playing } => {
                 self.revision = Some(revision);
                 self.load(scene, model, keep_playing);
             }
-            Then::Adopt => self.adopt(scene, model, Some(revision)),
+            Then::Adopt => self.adopt(scene, model, revision),
         }
+    }
+
+    /// Lets the scene go that runs, with all that is seen of it.
+    fn unload(&mut self) {
+        self.end_recording(Some("another scene was opened"));
+        self.give_up();
+        (self.scene, self.revision, self.capture, self.snapshot) = (None, None, None, None);
+        (self.graph, self.supports) = (Arc::default(), Arc::default());
+        self.needs_restart = None;
+        self.begin_run();
     }
 
     fn load(&mut self, scene: Arc<Scene>, model: Model, keep_playing: bool) {
         self.end_recording(Some("another scene was loaded"));
         self.playing &= keep_playing;
-        self.snapshot = None;
+        self.forget_snapshot();
         (self.build_error, self.needs_restart) = (None, None);
         self.scene = Some(scene);
         self.begin(model);
@@ -239,11 +260,11 @@ impl Player {
         self.supports = Arc::new(Support::of_model(model));
     }
 
-    fn adopt(&mut self, scene: Arc<Scene>, model: Model, revision: Option<u64>) {
+    fn adopt(&mut self, scene: Arc<Scene>, model: Model, revision: u64) {
         self.build_error = None;
         match &mut self.source {
             Source::Empty => {
-                self.revision = revision;
+                self.revision = Some(revision);
                 self.load(scene, model, true);
             }
             Source::Replay(_) => {
@@ -254,7 +275,7 @@ impl Player {
             Source::Live(simulation) if moves_alike(simulation.model(), &model) => {
                 self.needs_restart = None;
                 self.scene = Some(scene);
-                self.revision = revision;
+                self.revision = Some(revision);
                 self.look_anew();
                 self.read();
             }
@@ -268,14 +289,21 @@ impl Player {
                     }
                     self.needs_restart = None;
                     self.scene = Some(scene);
-                    self.revision = revision;
-                    // A kept state belongs to the model as it was.
-                    self.snapshot = None;
+                    self.revision = Some(revision);
+                    self.forget_snapshot();
                     self.look_anew();
                     self.read();
                 }
                 Err(misfit) => self.needs_restart = Some(misfit.to_string()),
             },
+        }
+    }
+
+    /// A kept state belongs to the model as it was.
+    fn forget_snapshot(&mut self) {
+        if self.snapshot.take().is_some() {
+            let text = "the kept state is gone, as the scene was changed; one in a file stays";
+            self.note(NoteKind::Info, text.to_owned());
         }
     }
 
@@ -303,6 +331,7 @@ impl Player {
                 self.end_recording(Some("another recording is played"));
                 self.scene = Some(Arc::new(replay.scene.clone()));
                 self.source = Source::Replay(Box::new(replay));
+                self.replayed_file = Some(Arc::from(path));
                 self.playing = true;
                 self.revision = None;
                 self.snapshot = None;
@@ -382,7 +411,7 @@ impl Player {
             Source::Empty => return,
             Source::Live(simulation) => {
                 let mut refused = Vec::new();
-                for command in self.waiting.drain(..) {
+                for command in take_ready(&mut self.waiting) {
                     refused.extend(simulation.command(command).err());
                 }
                 simulation.reset_profile();
@@ -517,14 +546,14 @@ impl Player {
             Ok(bytes) => bytes,
             Err(error) => return self.fail(&error),
         };
-        if !matches!(self.source, Source::Live(_)) {
+        let Source::Live(simulation) = &mut self.source else {
             self.note(NoteKind::Problem, "there is no scene for this state: load it first".to_owned());
             return;
-        }
-        self.end_recording(Some("an earlier state was restored"));
-        let Source::Live(simulation) = &mut self.source else { return };
+        };
         match simulation.restore(&bytes) {
             Ok(()) => {
+                // A recording has no jumps; a state that does not fit is none.
+                self.end_recording(Some("an earlier state was restored"));
                 self.waiting.clear();
                 self.read();
             }
@@ -678,9 +707,11 @@ impl Player {
             recording: self.is_recording,
             recorded: self.recorded.is_some(),
             replaying: matches!(self.source, Source::Replay(_)),
+            replayed_file: self.replayed_file.clone().filter(|_| matches!(self.source, Source::Replay(_))),
             has_snapshot: self.snapshot.is_some(),
             threads: self.threads,
             build_error: self.build_error.clone(),
+            failed_builds: self.failed_builds,
             needs_restart: self.needs_restart.clone(),
             notes: Arc::clone(&self.notes),
         };

@@ -37,16 +37,6 @@ pub struct BuildJob {
 }
 
 impl BuildJob {
-    /// A job for a scene that names no files.
-    pub fn of_scene(scene: Scene) -> BuildJob {
-        BuildJob { scene: Arc::new(scene), files: SceneFiles::default(), revision: 0 }
-    }
-
-    /// [`crate::document::Document::revision`] of what it compiles.
-    pub fn revision(&self) -> u64 {
-        self.revision
-    }
-
     /// Reads mesh files that are not known yet, checks every number and compiles. The message names the field.
     pub fn run(&self) -> Result<Compiled, String> {
         let explain = |error: SceneError| match error.help.is_empty() {
@@ -238,12 +228,14 @@ mod tests {
         assert!(message.starts_with("body[1].shape.file.path: cannot read 'none.obj'"), "{message}");
 
         let thin = Body { density: Some(-1.0), ..Body::default() };
-        let message = BuildJob::of_scene(Scene { bodies: vec![thin], ..Scene::default() }).run().unwrap_err();
+        let scene = Scene { bodies: vec![thin], ..Scene::default() };
+        let message = job(scene, &files).run().unwrap_err();
         assert!(message.starts_with("body[0].density: "), "{message}");
 
         let huge = Shape::Grid(Grid { vertices: [60_000, 60_000], ..Grid::default() });
         let huge = Body { shape: huge, fabric: Some("cotton".into()), ..Body::default() };
-        let message = BuildJob::of_scene(Scene { bodies: vec![huge], ..Scene::default() }).run().unwrap_err();
+        let scene = Scene { bodies: vec![huge], ..Scene::default() };
+        let message = job(scene, &files).run().unwrap_err();
         assert!(message.contains("body[0].shape: the scene up to here would need about"), "{message}");
     }
 

@@ -3,6 +3,7 @@
 //! First all scenes are read, so that the list is there at once; then each is simulated for a moment and drawn. The thread
 //! rests as long as it works, so that it takes half a core at most and the running scene is not held up.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +15,9 @@ use souple::Simulation;
 use souple_files::SceneFolder;
 use souple_files::library::{SceneEntry, scene_files};
 use souple_formats::picture::{Picture, PictureLimits, read_picture};
-use souple_viewer::{Artist, Camera, Capture, Looks, Marks, WhichRenderer};
+use souple_viewer::{Artist, Capture, Looks, Marks, WhichRenderer};
+
+use crate::viewport::opening_camera;
 
 /// Width and height of the pictures, pixels.
 pub const SIZE: (u32, u32) = (320, 200);
@@ -36,7 +39,8 @@ pub enum Found {
     Done,
 }
 
-/// The thread that looks through a library.
+/// The thread that looks through a library. Dropping it waits for the step or the drawing that it is at: let it
+/// [`Search::end`] first where nobody may wait.
 pub struct Search {
     found: Receiver<Found>,
     stop: Arc<AtomicBool>,
@@ -45,9 +49,9 @@ pub struct Search {
 
 impl Drop for Search {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.end();
         if let Some(thread) = self.thread.take() {
-            // It ends at the next step; a panic in it was told as nothing found.
+            // A driver must not go away under a thread that draws. A panic in it was told as nothing found.
             let _ = thread.join();
         }
     }
@@ -72,6 +76,16 @@ impl Search {
         Search { found, stop, thread: Some(thread) }
     }
 
+    /// Asks it to end soon.
+    pub fn end(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// What was found since the last call.
     pub fn found(&self) -> impl Iterator<Item = Found> + '_ {
         self.found.try_iter()
@@ -92,15 +106,22 @@ fn search(folder: &Path, renderer: Option<WhichRenderer>, stop: &AtomicBool, tel
         tell(Found::Scene(entry.clone()));
         entries.push(entry);
     }
-    let Some(Ok(mut artist)) = renderer.map(Artist::new) else { return };
+    let Some(renderer) = renderer else { return };
+    let Ok(mut artist) = Artist::new(renderer) else { return };
     // Small scenes first: most pictures are there soon.
     entries.sort_by_key(|entry| entry.vertices);
     for entry in entries.iter().filter(|entry| entry.error.is_none()) {
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        if let Some(picture) = picture_of(&entry.path, &mut artist, stop) {
-            tell(Found::Picture(entry.path.clone(), picture));
+        match catch_unwind(AssertUnwindSafe(|| picture_of(&entry.path, &mut artist, stop))) {
+            Ok(Some(picture)) => tell(Found::Picture(entry.path.clone(), picture)),
+            Ok(None) => {}
+            // One scene without a picture is no reason for the others to have none. What drew it may be half done.
+            Err(_) => match Artist::new(renderer) {
+                Ok(fresh) => artist = fresh,
+                Err(_) => return,
+            },
         }
     }
 }
@@ -133,10 +154,7 @@ fn picture_of(path: &Path, artist: &mut Artist, stop: &AtomicBool) -> Option<Pic
     });
     looks.fit_ranges(&artist.styles, std::slice::from_ref(&moment));
     let aspect = SIZE.0 as f32 / SIZE.1 as f32;
-    let camera = match &loaded.scene.view.camera {
-        Some(camera) => Camera::of_scene(camera),
-        None => Camera::fitted(moment.points(false), aspect),
-    };
+    let camera = opening_camera(&loaded.scene, &moment, aspect);
     artist.draw(&moment, &looks, &Marks::default(), &camera, SIZE).ok()
 }
 
@@ -172,13 +190,12 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_told_and_dropping_ends_the_thread() {
+    fn a_folder_that_is_not_there_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let search = Search::start(&folder.path().join("none"), None, || ());
         match search.found.recv().unwrap() {
             Found::Problem(problem) => assert!(problem.contains("cannot read this folder"), "{problem}"),
             other => panic!("{other:?}"),
         }
-        drop(search);
     }
 }

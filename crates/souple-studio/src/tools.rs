@@ -178,8 +178,6 @@ pub struct Reaction {
     pub commands: Vec<Command>,
     /// The camera, if it moved.
     pub camera: Option<Camera>,
-    /// Whether the selection is another one.
-    pub selection_changed: bool,
     /// What was clicked on, if anything was: a body, a collider, or nothing at all.
     pub clicked: Option<Option<ItemKind>>,
 }
@@ -214,6 +212,8 @@ pub(crate) struct Drag {
     has_moved: bool,
     /// The camera when it began: going back to the start brings the view back.
     camera: Camera,
+    /// Where the pointer and the camera were last: another camera came from elsewhere, from the wheel or a key.
+    last: (Vec2, Camera),
     pub(crate) deed: Deed,
 }
 
@@ -327,7 +327,8 @@ impl Hands {
             Button::Left => self.left_deed(at, modifiers, seen, &mut commands),
         };
         self.hover = None;
-        self.drag = Some(Drag { button, from: at, has_moved: false, camera: seen.camera, deed });
+        let (camera, last) = (seen.camera, (at, seen.camera));
+        self.drag = Some(Drag { button, from: at, has_moved: false, camera, last, deed });
         Reaction { commands, ..Reaction::default() }
     }
 
@@ -417,6 +418,10 @@ impl Hands {
         let mut reaction = Reaction::default();
         let Some(mut drag) = self.drag.take() else { return reaction };
         drag.has_moved |= at.distance(drag.from) > CLICK_PIXELS;
+        if matches!(drag.deed, Deed::Orbit | Deed::Pan) && seen.camera != drag.last.1 {
+            // The drag goes on from what is seen now.
+            (drag.from, drag.camera) = (drag.last.0, seen.camera);
+        }
         let by = at - drag.from;
         match &mut drag.deed {
             Deed::Orbit if drag.has_moved => {
@@ -465,6 +470,7 @@ impl Hands {
         if !seen.live {
             reaction.commands.clear();
         }
+        drag.last = (at, reaction.camera.unwrap_or(seen.camera));
         self.drag = Some(drag);
         reaction
     }
@@ -482,12 +488,10 @@ impl Hands {
                     Some(hit.and_then(|hit| seen.moment.items.get(hit.item)).map(|item| item.kind));
             }
             Deed::Box { choice, .. } => {
-                let before = self.selection.clone();
                 match has_moved {
                     true => self.choose_box(*choice, from.min(at), from.max(at), seen),
                     false => self.choose_vertex(*choice, vertex_at(at, seen)),
-                }
-                reaction.selection_changed = before != self.selection;
+                };
             }
             // The end of a cut that is too short to be a piece of its own.
             Deed::Cut { last, trail } if seen.live && at.distance(*last) >= 2.0 => {
@@ -548,39 +552,48 @@ impl Hands {
         }
     }
 
-    /// Forgets what is no longer there, as another scene was loaded.
-    pub fn keep_within(&mut self, moment: &Moment) {
-        self.hover = None;
-        self.selection.retain(|&body, vertices| {
-            let count = body_item(moment, body).map_or(0, |(_, item)| item.positions.len());
-            vertices.retain(|v| (*v as usize) < count);
-            !vertices.is_empty()
-        });
+    /// Lets go of everything, as another scene is edited; the tool and its settings stay in hand.
+    pub fn forget(&mut self) {
+        self.selection.clear();
+        (self.drag, self.hover) = (None, None);
     }
 
-    /// Anchors the selected vertices where they are.
+    /// Forgets what is no longer there, as another run began. Bodies are known by name; where none was added or removed,
+    /// one with another name is the same one, renamed.
+    pub fn keep_within(&mut self, before: &Moment, now: &Moment) {
+        self.hover = None;
+        let bodies = |moment: &Moment| moment.items.iter().filter(|item| is_body(item)).count();
+        let as_many = bodies(before) == bodies(now);
+        for (body, mut vertices) in std::mem::take(&mut self.selection) {
+            let name = body_item(before, body).map(|(_, item)| &item.name);
+            let known = now.items.iter().find(|item| is_body(item) && Some(&item.name) == name);
+            let renamed = body_item(now, body).map(|(_, item)| item).filter(|_| as_many);
+            let Some(item) = known.or(renamed) else { continue };
+            vertices.retain(|v| (*v as usize) < item.positions.len());
+            if let (ItemKind::Body(body), false) = (item.kind, vertices.is_empty()) {
+                self.selection.insert(body, vertices);
+            }
+        }
+    }
+
+    /// Anchors the selected vertices where they are; those that are supported stay as they are.
     pub fn pin_selection(&self, seen: &Seen) -> Vec<Command> {
-        self.command_selection(seen, false, |body, vertices| Command::AnchorMany { body, vertices })
+        self.command_selection(seen, |body, vertices| Command::AnchorMany { body, vertices })
     }
 
     /// Frees the selected vertices.
     pub fn unpin_selection(&self, seen: &Seen) -> Vec<Command> {
-        self.command_selection(seen, true, |body, vertices| Command::FreeMany { body, vertices })
+        self.command_selection(seen, |body, vertices| Command::FreeMany { body, vertices })
     }
 
-    /// A command for those of the selected vertices that are supported, or that are not.
-    fn command_selection(
-        &self,
-        seen: &Seen,
-        supported: bool,
-        command: impl Fn(String, Vec<u32>) -> Command,
-    ) -> Vec<Command> {
+    /// A command for the selected vertices. Which of them are supported is not asked here: commands that wait may change
+    /// it, and the engine knows.
+    fn command_selection(&self, seen: &Seen, command: impl Fn(String, Vec<u32>) -> Command) -> Vec<Command> {
         let mut commands = Vec::new();
         for (&body, vertices) in self.selection.iter().filter(|_| seen.live) {
             let Some((_, item)) = body_item(seen.moment, body) else { continue };
-            let is_supported = |v: &u32| support_of(seen.shown, body, *v).is_some();
             let chosen: Vec<u32> =
-                vertices.iter().copied().filter(|v| is_supported(v) == supported).collect();
+                vertices.iter().copied().filter(|v| (*v as usize) < item.positions.len()).collect();
             commands.extend(many(&chosen, |vertices| command(item.name.to_string(), vertices)));
         }
         commands
@@ -640,6 +653,10 @@ pub(crate) fn metres_per_pixel(camera: &Camera, point: Vec3, size: Vec2) -> f32 
     let forward = (camera.target - camera.eye()).normalize_or_zero();
     let depth = (point - camera.eye()).dot(forward).max(camera.near());
     2.0 * (0.5 * camera.field_of_view).tan() * depth / size.y.max(1.0)
+}
+
+fn is_body(item: &Item) -> bool {
+    matches!(item.kind, ItemKind::Body(_))
 }
 
 /// The item that shows a body, and its index.

@@ -13,10 +13,11 @@ use eframe::egui::{
 };
 use eframe::egui_wgpu;
 use glam::Vec2;
+use souple::scene::Scene;
 use souple_viewer::gpu::{Renderer, SAMPLES};
 use souple_viewer::looks::srgb;
 use souple_viewer::style::Quantity;
-use souple_viewer::{Camera, Marks, overlay};
+use souple_viewer::{Camera, Marks, Moment, overlay};
 
 use crate::app::StudioApp;
 use crate::input;
@@ -153,6 +154,14 @@ impl Driver {
         encoder.copy_texture_to_texture(source.as_image_copy(), canvas.texture.as_image_copy(), size);
         self.state.queue.submit([encoder.finish()]);
         canvas.id
+    }
+}
+
+/// The camera that a scene opens with: its own, or one that sees all of it.
+pub fn opening_camera(scene: &Scene, moment: &Moment, aspect: f32) -> Camera {
+    match &scene.view.camera {
+        Some(camera) => Camera::of_scene(camera),
+        None => Camera::fitted(moment.points(false), aspect),
     }
 }
 

@@ -4,12 +4,13 @@
 //! around it is held for as long as it takes to copy or to swap that pointer, never while anything is computed, so
 //! neither [`Worker::send`] nor [`Worker::shown`] can wait for a step. What is done is in `player.rs`.
 //!
-//! Requests are done in the order they are sent. Commands act in the next step after them. A panic inside the simulation
-//! becomes a note, and the scene starts anew.
+//! Requests are done in the order they are sent. Commands act in the next step after them; particles that were moved by
+//! hand are freed one step later, or they would not have moved. A panic inside the simulation becomes a note, and the
+//! scene starts anew.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -17,7 +18,7 @@ use std::time::Instant;
 
 use souple::graph::Graph;
 use souple::scene::{Scene, SolverKind};
-use souple::{Command, Fan, Grab, Measures, Model, PinnedVertex, Stage, Warning};
+use souple::{Command, Fan, Grab, Measures, PinnedVertex, Stage, Warning};
 use souple_viewer::Moment;
 
 use crate::document::BuildJob;
@@ -52,6 +53,11 @@ pub enum AtEnd {
 /// What a compiled scene is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
+    /// It takes the place of another scene. If it does not compile, nothing runs: the other scene is not what is edited.
+    Open {
+        /// Plays at once.
+        play: bool,
+    },
     /// It starts from its beginning.
     Load {
         /// Plays at once if it was playing.
@@ -70,22 +76,6 @@ pub enum Request {
         job: BuildJob,
         /// What for.
         then: Then,
-    },
-    /// Starts a scene from its beginning.
-    Load {
-        /// The scene, with its meshes inside.
-        scene: Arc<Scene>,
-        /// The same, compiled.
-        model: Model,
-        /// Plays at once if it was playing.
-        keep_playing: bool,
-    },
-    /// Changes the running scene.
-    Adopt {
-        /// The scene, with its meshes inside.
-        scene: Arc<Scene>,
-        /// The same, compiled.
-        model: Model,
     },
     /// Plays; from the beginning when it stopped at the end.
     Play,
@@ -175,7 +165,7 @@ pub struct Shown {
     pub generation: u64,
     /// Rises with every load, reset, loop and replay: another timeline begins.
     pub run: u64,
-    /// [`crate::document::Document::revision`] of the running scene, if it came by [`Request::Build`].
+    /// [`crate::document::Document::revision`] of the running scene; none while a recording is played.
     pub revision: Option<u64>,
     /// The running scene with its meshes inside; none before anything is loaded.
     pub scene: Option<Arc<Scene>>,
@@ -225,12 +215,17 @@ pub struct Shown {
     pub recorded: bool,
     /// Whether a recording is played; nothing can be touched then.
     pub replaying: bool,
+    /// The file of the recording that is played.
+    pub replayed_file: Option<Arc<Path>>,
     /// Whether a state is kept in memory.
     pub has_snapshot: bool,
     /// Threads that were asked for; 0 for one per core.
     pub threads: usize,
-    /// Why the scene that was sent last does not compile; the last good one goes on.
+    /// Why the scene that was sent last does not compile; the last good one goes on, unless it was another scene
+    /// ([`Then::Open`]).
     pub build_error: Option<String>,
+    /// Rises with every build that failed.
+    pub failed_builds: u64,
     /// Why the last change cannot be made to the running scene: a [`Then::Load`] would.
     pub needs_restart: Option<String>,
     /// The latest notes, oldest first.
@@ -267,9 +262,11 @@ impl Default for Shown {
             recording: false,
             recorded: false,
             replaying: false,
+            replayed_file: None,
             has_snapshot: false,
             threads: 0,
             build_error: None,
+            failed_builds: 0,
             needs_restart: None,
             notes: Arc::default(),
         }
@@ -381,14 +378,15 @@ fn run(mut player: Player, inbox: Receiver<Request>) {
     }
 }
 
-/// Of several builds in a row, the last one. It starts the scene anew if any of them was to.
+/// Of several builds in a row, the last one. It starts the scene anew if any of them was to, and takes the place of
+/// another scene if any of them was to.
 fn without_outdated_builds(requests: impl Iterator<Item = Request>) -> Vec<Request> {
     let mut kept: Vec<Request> = Vec::new();
     for mut request in requests {
         if let (Some(Request::Build { then: before, .. }), Request::Build { then, .. }) =
             (kept.last(), &mut request)
         {
-            if *then == Then::Adopt {
+            if matches!((*before, *then), (_, Then::Adopt) | (Then::Open { .. }, Then::Load { .. })) {
                 *then = *before;
             }
             kept.pop();

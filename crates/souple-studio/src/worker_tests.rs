@@ -2,11 +2,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use glam::DVec3;
-use souple::ModelBuilder;
 use souple::scene::{Body, Family, Grid, Group, Pin, Select, Shape, Springs, Time};
 
 use super::*;
 use crate::document::{ClothKind, Document};
+use crate::scene_files::SceneFiles;
 
 /// A worker, and a channel that rings at every change.
 struct Bench {
@@ -32,7 +32,7 @@ impl Bench {
     }
 
     fn load(&self, scene: Scene) {
-        let job = BuildJob::of_scene(scene);
+        let job = job(scene);
         self.worker.send(Request::Build { job, then: Then::Load { keep_playing: false } });
     }
 
@@ -62,6 +62,17 @@ impl Bench {
         let shown = self.until(|shown| shown.notes.iter().any(|note| note.text.contains(part)));
         shown.notes.iter().rfind(|note| note.text.contains(part)).cloned().unwrap()
     }
+}
+
+/// A job for a scene that names no files.
+fn job(scene: Scene) -> BuildJob {
+    BuildJob { scene: Arc::new(scene), files: SceneFiles::default(), revision: 0 }
+}
+
+fn document(scene: Scene) -> Document {
+    let mut document = Document::new();
+    document.edit("scene", |old| *old = scene);
+    document
 }
 
 /// A small hanging cloth; quick enough for any pace.
@@ -178,7 +189,7 @@ fn a_running_scene_takes_a_change_over_and_goes_on() {
     let bench = Bench::with(endless());
     bench.send([Request::Play]);
     bench.until(|shown| shown.moment.step >= 5);
-    let mut document = Document::from_scene(endless());
+    let mut document = document(endless());
     document.edit("stiffness", |scene| {
         scene.bodies[0].springs.stretch = Family { modulus: Some(77.0), ..Family::default() };
     });
@@ -218,7 +229,7 @@ fn another_look_is_taken_over_without_a_trace_in_the_motion() {
     let bench = Bench::with(endless());
     bench.send([Request::StartRecording, Request::SaveSnapshot(None)]);
     bench.steps(2);
-    let mut document = Document::from_scene(endless());
+    let mut document = document(endless());
     let look = souple::scene::Look { colour: Some([1.0, 0.0, 0.0]), ..Default::default() };
     document.edit("look", |scene| scene.bodies[0].look = Some(look.clone()));
     bench.send([Request::Build { job: document.job(), then: Then::Adopt }]);
@@ -235,31 +246,10 @@ fn another_look_is_taken_over_without_a_trace_in_the_motion() {
 }
 
 #[test]
-fn compiled_scenes_are_taken_as_they_are() {
-    let bench = Bench::new();
-    let compile = |scene: &Scene| ModelBuilder::new(scene).build().unwrap();
-    let (first, mut second) = (endless(), endless());
-    second.gravity = [0.0, 5.0, 0.0];
-    let model = compile(&first);
-    bench.send([Request::Load { scene: Arc::new(first), model, keep_playing: true }]);
-    bench.until(|shown| shown.run == 1);
-    bench.steps(2);
-    let model = compile(&second);
-    bench.send([Request::Adopt { scene: Arc::new(second), model }]);
-    let shown = bench.until(|shown| shown.scene.as_ref().is_some_and(|scene| scene.gravity[1] == 5.0));
-    assert_eq!((shown.moment.step, shown.run, shown.revision), (2, 1, None));
-    // Adopted into nothing, it is loaded.
-    let empty = Bench::new();
-    let model = compile(&scene());
-    empty.send([Request::Adopt { scene: Arc::new(scene()), model }]);
-    assert_eq!(empty.until(|shown| shown.scene.is_some()).run, 1);
-}
-
-#[test]
 fn only_the_last_of_several_builds_in_a_row_is_done() {
     let build = |frames: u32, then: Then| {
         let scene = Scene { time: Time { frames, fps: 60.0 }, ..Scene::default() };
-        Request::Build { job: BuildJob::of_scene(scene), then }
+        Request::Build { job: job(scene), then }
     };
     let load = Then::Load { keep_playing: true };
     let kept = without_outdated_builds(
@@ -272,6 +262,10 @@ fn only_the_last_of_several_builds_in_a_row_is_done() {
     };
     let kept: Vec<_> = kept.iter().map(read).collect();
     assert_eq!(kept, [Some((3, load)), None, Some((4, Then::Adopt))]);
+    // A change of a scene that is being opened does not bring the scene before back.
+    let open = Then::Open { play: true };
+    let kept = without_outdated_builds([build(1, load), build(2, open), build(3, load)].into_iter());
+    assert_eq!(kept.iter().map(read).collect::<Vec<_>>(), [Some((3, open))]);
 }
 
 #[test]
@@ -428,8 +422,10 @@ fn states_are_kept_and_restored() {
     bench.load(other);
     bench.until(|shown| shown.run == 2);
     assert!(!bench.worker.shown().has_snapshot);
-    bench.send([Request::Restore(Some(file.clone()))]);
+    bench.until_note("the kept state is gone");
+    bench.send([Request::StartRecording, Request::Restore(Some(file.clone()))]);
     bench.until_note("another scene");
+    assert!(bench.worker.shown().recording, "a state that does not fit does not end a recording");
     bench.send([Request::Restore(Some(folder.path().join("none")))]);
     bench.until_note("no such file");
     bench.steps(1);
@@ -461,6 +457,7 @@ fn what_was_recorded_is_played_again() {
     viewer.send([Request::Replay(path.clone())]);
     let end = viewer.until(|shown| shown.at_end && !shown.playing);
     assert!(end.replaying && end.run == 1);
+    assert_eq!(end.replayed_file.as_deref(), Some(path.as_path()));
     assert_eq!((end.moment.step, end.frames, positions(&end)), (9, 9, positions(&last)));
     assert_eq!(end.scene.as_ref().unwrap().name, "test");
     assert_eq!(viewer.worker.history().range(), Some((2, 9)));
@@ -468,7 +465,7 @@ fn what_was_recorded_is_played_again() {
     // It cannot be touched or changed, but played again.
     viewer.send([Request::Do(vec![Command::StopBlowing])]);
     viewer.until_note("cannot be touched");
-    let job = BuildJob::of_scene(endless());
+    let job = job(endless());
     viewer.send([Request::Build { job: job.clone(), then: Then::Adopt }]);
     viewer.until(|shown| shown.needs_restart.is_some());
     viewer.send([Request::Step, Request::Reset]);
@@ -500,8 +497,8 @@ fn a_recording_is_not_lost() {
     // It ends with a change of the scene, with a reset, and with another scene, and waits to be saved.
     let mut lighter = endless();
     lighter.gravity[1] = -1.0;
-    let adopt = Request::Build { job: BuildJob::of_scene(lighter), then: Then::Adopt };
-    let load = Request::Build { job: BuildJob::of_scene(scene()), then: Then::Load { keep_playing: false } };
+    let adopt = Request::Build { job: job(lighter), then: Then::Adopt };
+    let load = Request::Build { job: job(scene()), then: Then::Load { keep_playing: false } };
     for end in [adopt, Request::Reset, load] {
         bench.send([Request::StartRecording]);
         bench.until(|shown| shown.recording && !shown.recorded);
@@ -518,6 +515,45 @@ fn a_recording_is_not_lost() {
     }
     bench.send([Request::StartRecording, Request::DropRecording]);
     bench.until(|shown| !shown.recording && !shown.recorded);
+}
+
+#[test]
+fn what_is_moved_and_let_go_while_paused_moves() {
+    let bench = Bench::with(Scene { gravity: [0.0; 3], ..endless() });
+    let before = positions(&bench.worker.shown())[12];
+    let (body, vertices) = ("cloth".to_owned(), vec![12]);
+    bench.send([
+        Request::Do(vec![Command::AnchorMany { body: body.clone(), vertices: vertices.clone() }]),
+        Request::Do(vec![Command::MoveAnchored {
+            body: body.clone(),
+            vertices: vertices.clone(),
+            by: [0.0, 0.1, 0.0],
+        }]),
+        Request::Do(vec![Command::FreeMany { body, vertices }]),
+    ]);
+    let moved = bench.steps(1);
+    assert!((positions(&moved)[12].y - before.y - 0.1).abs() < 1e-5);
+    assert_eq!((moved.waiting, moved.pinned[0].len()), (1, 3));
+    let freed = bench.steps(1);
+    assert_eq!((freed.waiting, freed.pinned[0].len()), (0, 2));
+}
+
+#[test]
+fn a_scene_that_does_not_compile_does_not_leave_another_one_running() {
+    let bench = Bench::with(endless());
+    bench.send([Request::Play, Request::StartRecording]);
+    bench.until(|shown| shown.recording && shown.moment.step > 2);
+    let mut wrong = scene();
+    wrong.bodies[0].density = Some(-1.0);
+    bench.send([Request::Build { job: job(wrong), then: Then::Open { play: true } }, Request::Play]);
+    let shown = bench.until(|shown| shown.build_error.is_some());
+    assert_eq!((shown.failed_builds, shown.revision, shown.run), (1, None, 2));
+    assert!(!shown.playing && shown.scene.is_none() && shown.moment.items.is_empty());
+    assert!(shown.graph.nodes.is_empty() && shown.supports.is_empty() && shown.bodies.is_empty());
+    assert!(shown.recorded, "what was recorded can still be saved");
+    bench.send([Request::Build { job: job(endless()), then: Then::Open { play: true } }]);
+    let shown = bench.until(|shown| shown.moment.step > 2);
+    assert!(shown.playing && shown.build_error.is_none() && shown.run == 3);
 }
 
 #[test]

@@ -15,6 +15,9 @@ use souple_studio::playback::Showing;
 use souple_studio::worker::{AtEnd, Request};
 use souple_viewer::WhichRenderer;
 
+#[path = "panels/faults.rs"]
+mod faults;
+
 /// A cloth that hangs from two corners.
 const HANGING: &str = "format = 1
 name = 'Hanging'
@@ -393,7 +396,9 @@ fn the_tree_selects_and_exports_a_graph_that_is_whole() {
     assert_eq!(studio.state().selected, Object::Body(0));
     press(&mut studio, "Export graph…");
     answer_dialog(&mut studio, &folder.path().join("graph"), "Save");
-    let dot = std::fs::read_to_string(folder.path().join("graph.dot")).unwrap();
+    let file = folder.path().join("graph.dot");
+    wait(&mut studio, "the graph is written", |_| file.exists());
+    let dot = std::fs::read_to_string(&file).unwrap();
     assert!(dot.starts_with("digraph souple {") && dot.trim_end().ends_with('}'), "{dot}");
     let nodes = dot.lines().filter(|line| line.contains("label=")).count();
     let edges = dot.lines().filter(|line| line.contains("->")).count();

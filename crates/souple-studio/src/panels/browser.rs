@@ -32,6 +32,8 @@ pub struct Browser {
     pub problem: Option<String>,
     pictures: BTreeMap<PathBuf, TextureHandle>,
     search: Option<Search>,
+    /// Searches of other folders that have not ended yet; the window does not wait for them.
+    ending: Vec<Search>,
 }
 
 impl Browser {
@@ -55,12 +57,16 @@ impl Browser {
         thumbnails: Option<WhichRenderer>,
         wake: impl Fn() + Send + 'static,
     ) {
-        let search = Search::start(folder, thumbnails, wake);
-        *self = Browser { library: Some(folder.to_path_buf()), search: Some(search), ..Browser::default() };
+        let mut ending = std::mem::take(&mut self.ending);
+        ending.extend(self.search.take());
+        ending.iter().for_each(Search::end);
+        let search = Some(Search::start(folder, thumbnails, wake));
+        *self = Browser { library: Some(folder.to_path_buf()), search, ending, ..Browser::default() };
     }
 
     /// Takes over what the thread has found.
     pub fn take_found(&mut self, ctx: &Context) {
+        self.ending.retain(|search| !search.has_ended());
         let Some(search) = &self.search else { return };
         let found: Vec<Found> = search.found().collect();
         for found in found {

@@ -1,7 +1,8 @@
 //! Fields of the inspector: label, value with its unit, tooltip, and a mark on those that hold only after a restart.
 //!
 //! A [`Form`] shows fields and remembers what was changed, so that the caller makes one edit of it: which field (for
-//! undo), whether the change is over (a drag that ended), and whether it only concerns the look.
+//! undo), whether the change is over (a drag that ended), and what it concerns. A value that is only looked at stays as it
+//! is, also when it is outside of what the field offers or has more figures than are shown.
 
 use std::ops::RangeInclusive;
 
@@ -18,8 +19,12 @@ pub struct Changes {
     pub field: Option<String>,
     /// A drag or a typed number came to its end.
     pub finished: bool,
-    /// Only looks changed, nothing that moves.
-    pub look_only: bool,
+    /// Something changed that moves, now or after a restart.
+    pub moves: bool,
+    /// Something changed that is seen in the picture alone.
+    pub looks: bool,
+    /// Why something that was typed was not taken over.
+    pub problem: Option<String>,
 }
 
 /// When a change takes effect.
@@ -31,6 +36,8 @@ pub enum Effect {
     Restart,
     /// In the picture alone.
     Look,
+    /// In the file alone.
+    Words,
 }
 
 /// What a field is: its name in the window, its type and name in scene files, when it takes effect.
@@ -68,6 +75,11 @@ pub const fn look(label: &'static str, owner: &'static str, name: &'static str, 
     Field { label, owner, name, unit, effect: Effect::Look }
 }
 
+/// A field of text that nothing depends on.
+pub const fn words_only(label: &'static str, owner: &'static str, name: &'static str) -> Field {
+    Field { label, owner, name, unit: "", effect: Effect::Words }
+}
+
 /// Fields one below the other.
 pub struct Form<'a> {
     docs: &'a Docs,
@@ -90,32 +102,7 @@ impl<'a> Form<'a> {
             Effect::Restart => format!("{text}\n\nTakes effect when the scene starts again."),
             _ => text.to_owned(),
         };
-        ui.horizontal(|ui| {
-            let height = ui.spacing().interact_size.y;
-            let width = LABEL_WIDTH.min(0.45 * ui.available_width()).max(20.0);
-            let cell = ui.allocate_ui_with_layout(
-                egui::vec2(width, height),
-                egui::Layout::left_to_right(egui::Align::Center),
-                |ui| {
-                    ui.set_min_width(width);
-                    ui.spacing_mut().item_spacing.x = 3.0;
-                    let label = ui.add(egui::Label::new(field.label).truncate().sense(egui::Sense::hover()));
-                    if field.effect == Effect::Restart {
-                        let colour = palette(ui.visuals().dark_mode).warning.gamma_multiply(0.8);
-                        let mark = icon_label(ui, Icon::Restart, colour);
-                        let name = format!("{} needs a restart", field.label);
-                        mark.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
-                        mark.on_hover_text("Takes effect when the scene starts again.");
-                    }
-                    if !tip.is_empty() {
-                        label.on_hover_text(tip.as_str());
-                    }
-                },
-            );
-            let _ = cell;
-            ui.name_inputs(field.label, value)
-        })
-        .inner
+        labelled_row(ui, field.label, &tip, field.effect == Effect::Restart, value)
     }
 
     fn note(&mut self, field: Field, response: &Response) {
@@ -131,9 +118,14 @@ impl<'a> Form<'a> {
 
     fn note_change(&mut self, field: Field, changed: bool) {
         if changed {
-            self.changes.look_only = field.effect == Effect::Look;
+            self.note_effect(field.effect);
             self.changes.field = Some(format!("{} of {}", field.label.to_lowercase(), self.subject));
         }
+    }
+
+    fn note_effect(&mut self, effect: Effect) {
+        self.changes.moves |= matches!(effect, Effect::Live | Effect::Restart);
+        self.changes.looks |= effect == Effect::Look;
     }
 
     /// A number that is dragged or typed.
@@ -152,18 +144,17 @@ impl<'a> Form<'a> {
         most: f64,
         value: &mut f64,
     ) {
-        let (least, slider_end) = (*range.start(), *range.end());
+        let (least, most, before) = (*range.start(), most.max(*range.end()), *value);
         let response = self.row(ui, field, |ui| {
             let slider = Slider::new(value, range)
                 .suffix(suffix(field.unit))
                 .clamping(SliderClamping::Never)
+                .custom_parser(typed(before))
                 .update_while_editing(false);
             ui.add(slider.custom_formatter(|n, _| plain(n))).accessible_name(field.label)
         });
-        if most > slider_end {
+        if response.changed() {
             *value = value.clamp(least, most);
-        } else {
-            *value = value.clamp(least, slider_end);
         }
         self.note(field, &response);
     }
@@ -198,12 +189,7 @@ impl<'a> Form<'a> {
     /// A whole number.
     pub fn count(&mut self, ui: &mut Ui, field: Field, range: RangeInclusive<u32>, value: &mut u32) {
         let response = self.row(ui, field, |ui| {
-            let widget = DragValue::new(value)
-                .range(range)
-                .speed(0.2)
-                .update_while_editing(false)
-                .suffix(suffix(field.unit));
-            ui.add(widget).accessible_name(field.label)
+            ui.add(whole(value, range).suffix(suffix(field.unit))).accessible_name(field.label)
         });
         self.note(field, &response);
     }
@@ -213,11 +199,7 @@ impl<'a> Form<'a> {
         let responses = self.row(ui, field, |ui| {
             let [u, v] = value;
             [(u, "u"), (v, "v")].map(|(part, side)| {
-                let widget = DragValue::new(part)
-                    .range(range.clone())
-                    .speed(0.2)
-                    .update_while_editing(false)
-                    .prefix(format!("{side} "));
+                let widget = whole(part, range.clone()).prefix(format!("{side} "));
                 ui.add(widget).accessible_name(format!("{} {side}", field.label))
             })
         });
@@ -303,7 +285,8 @@ impl<'a> Form<'a> {
             let response = ui.add(egui::TextEdit::singleline(&mut text).desired_width(f32::INFINITY));
             if response.lost_focus() {
                 ui.data_mut(|data| data.remove::<String>(id));
-                return (text.trim() != value).then(|| text.trim().to_owned());
+                let given_up = ui.input(|input| input.key_pressed(egui::Key::Escape));
+                return (!given_up && text.trim() != value).then(|| text.trim().to_owned());
             }
             if response.changed() {
                 ui.data_mut(|data| data.insert_temp(id, text));
@@ -357,6 +340,8 @@ impl<'a> Form<'a> {
         self.note_click(field, clicked);
         if let Some(response) = response {
             self.note(field, &response);
+            // What is dragged in the window of colours says nothing of its end itself.
+            self.changes.finished |= ui.input(|input| input.pointer.any_released());
         }
     }
 
@@ -387,9 +372,41 @@ impl<'a> Form<'a> {
     /// Notes that something was changed by other means than a field, as one step.
     pub fn changed(&mut self, what: &str, effect: Effect) {
         self.changes.field = Some(format!("{what} of {}", self.subject));
-        self.changes.look_only = effect == Effect::Look;
+        self.note_effect(effect);
         self.changes.finished = true;
     }
+}
+
+/// A label with its tooltip, and perhaps the mark of a restart, and what stands beside it.
+pub fn labelled_row<R>(
+    ui: &mut Ui,
+    name: &str,
+    tip: &str,
+    needs_restart: bool,
+    value: impl FnOnce(&mut Ui) -> R,
+) -> R {
+    ui.horizontal(|ui| {
+        let height = ui.spacing().interact_size.y;
+        let width = LABEL_WIDTH.min(0.45 * ui.available_width()).max(20.0);
+        let layout = egui::Layout::left_to_right(egui::Align::Center);
+        ui.allocate_ui_with_layout(egui::vec2(width, height), layout, |ui| {
+            ui.set_min_width(width);
+            ui.spacing_mut().item_spacing.x = 3.0;
+            let label = ui.add(egui::Label::new(name).truncate().sense(egui::Sense::hover()));
+            if needs_restart {
+                let colour = palette(ui.visuals().dark_mode).warning.gamma_multiply(0.8);
+                let mark = icon_label(ui, Icon::Restart, colour);
+                let name = format!("{name} needs a restart");
+                mark.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
+                mark.on_hover_text("Takes effect when the scene starts again.");
+            }
+            if !tip.is_empty() {
+                label.on_hover_text(tip);
+            }
+        });
+        ui.name_inputs(name, value)
+    })
+    .inner
 }
 
 /// A box to tick when a value is set here and not left to something else; returns whether it was clicked.
@@ -403,12 +420,34 @@ fn set_here<T>(ui: &mut Ui, value: &mut Option<T>, first: T, otherwise: &str) ->
     clicked
 }
 
-/// A number that is dragged, as fast as it is large, or typed.
-fn drag<'a>(value: &'a mut f64, range: RangeInclusive<f64>, unit: &str) -> DragValue<'a> {
-    let speed = drag_speed(*value, &range);
+/// A whole number that is dragged or typed.
+fn whole(value: &mut u32, range: RangeInclusive<u32>) -> DragValue<'_> {
+    let before = f64::from(*value);
     DragValue::new(value)
         .range(range)
         .clamp_existing_to_range(false)
+        .custom_parser(typed(before))
+        .speed(0.2)
+        .update_while_editing(false)
+}
+
+/// Reads a number that was typed in place of another one; none when it cannot be read, and when it is the other one or
+/// what is shown of it: who looks at a number does not round it.
+pub fn typed(before: f64) -> impl Fn(&str) -> Option<f64> {
+    move |text: &str| {
+        let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let number: f64 = text.replace('−', "-").parse().ok()?;
+        (number != before && text != plain(before)).then_some(number)
+    }
+}
+
+/// A number that is dragged, as fast as it is large, or typed.
+fn drag<'a>(value: &'a mut f64, range: RangeInclusive<f64>, unit: &str) -> DragValue<'a> {
+    let (speed, before) = (drag_speed(*value, &range), *value);
+    DragValue::new(value)
+        .range(range)
+        .clamp_existing_to_range(false)
+        .custom_parser(typed(before))
         // A running scene must not be given the first digit of a number that is being typed.
         .update_while_editing(false)
         .speed(speed)
@@ -472,6 +511,26 @@ mod tests {
             assert_eq!(plain(value), text);
             assert!((plain(value).parse::<f64>().unwrap() - value).abs() <= 1e-5 * value.abs());
         }
+    }
+
+    #[test]
+    fn a_number_that_was_not_typed_anew_is_not_rounded() {
+        let third = typed(1.0 / 3.0);
+        assert_eq!((third("0.333333"), third(" 0.333333 "), third("x")), (None, None, None));
+        assert_eq!((third("0.33"), third("−2"), third("1 000")), (Some(0.33), Some(-2.0), Some(1000.0)));
+        assert_eq!((typed(2e6)("2000000"), typed(2e6)("2000001")), (None, Some(2_000_001.0)));
+    }
+
+    #[test]
+    fn what_changes_together_counts_together() {
+        let docs = Docs::default();
+        let mut form = Form::new(&docs, "'cloth'");
+        form.note_click(live("Mass", "Body", "mass", "kg"), true);
+        form.note_click(look("Colour", "Look", "colour", ""), true);
+        assert!(form.changes.moves && form.changes.looks);
+        let mut form = Form::new(&docs, "the scene");
+        form.note_click(words_only("Description", "Scene", "description"), true);
+        assert!(form.changes.field.is_some() && !form.changes.moves && !form.changes.looks);
     }
 
     #[test]

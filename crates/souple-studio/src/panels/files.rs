@@ -11,6 +11,7 @@ use eframe::egui::{self, Align, Context, Key, Layout, Modal, ScrollArea, TextEdi
 
 use super::icons::{Icon, icon_button, icon_label};
 use super::theme::GAP;
+use crate::exports::series_in_the_way;
 
 /// Most entries of a folder that are listed.
 const MAX_ENTRIES: usize = 5000;
@@ -67,6 +68,8 @@ pub struct FileDialog {
     pub problem: Option<String>,
     /// A file that would be overwritten, while that is asked.
     pub overwrite: Option<PathBuf>,
+    /// Pictures are a series of files, whose names are made of the one that is chosen.
+    pub is_series: bool,
     is_new: bool,
 }
 
@@ -82,6 +85,7 @@ impl FileDialog {
             entries: Vec::new(),
             problem: None,
             overwrite: None,
+            is_series: false,
             is_new: true,
         };
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
@@ -95,10 +99,11 @@ impl FileDialog {
         // Without `..` and links the path that is shown is the one people know.
         let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
         match list(&folder) {
-            Ok(entries) => {
+            Ok((entries, is_whole)) => {
                 self.folder = folder;
                 self.entries = entries;
-                self.problem = None;
+                let cut = format!("Only {MAX_ENTRIES} entries of this folder are listed; type the name.");
+                self.problem = (!is_whole).then_some(cut);
             }
             Err(error) => {
                 self.problem = Some(format!("{}: cannot read this folder: {error}", folder.display()))
@@ -153,11 +158,20 @@ impl FileDialog {
                 self.problem = Some(format!("{}: its folder is not there", path.display()));
                 None
             }
-            Mode::Save if path.exists() => {
+            Mode::Save if self.in_the_way(&path).is_some() => {
                 self.overwrite = Some(path);
                 None
             }
             _ => Some(path),
+        }
+    }
+
+    /// What would be overwritten by saving under that path.
+    fn in_the_way(&self, path: &Path) -> Option<PathBuf> {
+        let is_picture = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("png"));
+        match self.is_series && is_picture {
+            true => series_in_the_way(path),
+            false => path.exists().then(|| path.to_path_buf()),
         }
     }
 
@@ -170,7 +184,14 @@ impl FileDialog {
             ui.heading(&self.title);
             ui.add_space(2.0);
             if let Some(path) = self.overwrite.clone() {
-                ui.label(format!("{} is there already. Overwrite it?", path.display()));
+                let there = self.in_the_way(&path);
+                let more = if there.as_ref().is_some_and(|there| *there != path) {
+                    " Others of its series may be, too."
+                } else {
+                    ""
+                };
+                let there = there.unwrap_or_else(|| path.clone());
+                ui.label(format!("{} is there already.{more} Overwrite it?", there.display()));
                 ui.add_space(GAP);
                 ui.horizontal(|ui| {
                     if ui.button("Overwrite").clicked() {
@@ -306,10 +327,12 @@ impl FileDialog {
     }
 }
 
-/// What is in a folder, folders first, by name without regard to capitals; hidden files are left out.
-fn list(folder: &Path) -> std::io::Result<Vec<Entry>> {
-    let mut entries: Vec<Entry> = fs::read_dir(folder)?
-        .flatten()
+/// What is in a folder, folders first, by name without regard to capitals, and whether that is all; hidden files are
+/// left out.
+fn list(folder: &Path) -> std::io::Result<(Vec<Entry>, bool)> {
+    let mut all = fs::read_dir(folder)?.flatten();
+    let mut entries: Vec<Entry> = all
+        .by_ref()
         .take(MAX_ENTRIES)
         .filter_map(|entry| {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -321,7 +344,7 @@ fn list(folder: &Path) -> std::io::Result<Vec<Entry>> {
         })
         .collect();
     entries.sort_by_key(|entry| (!entry.is_folder, entry.name.to_lowercase()));
-    Ok(entries)
+    Ok((entries, all.next().is_none()))
 }
 
 #[cfg(test)]
@@ -373,6 +396,25 @@ mod tests {
         dialog.name = "nowhere/x.toml".into();
         assert_eq!(dialog.choose(), None);
         assert!(dialog.problem.as_ref().unwrap().contains("its folder is not there"));
+    }
+
+    #[test]
+    fn a_series_of_pictures_is_in_the_way_of_another_one() {
+        let folder = folder();
+        for name in ["a.png", "b-0003.png", "b-0001.png"] {
+            fs::write(folder.path().join(name), "x").unwrap();
+        }
+        let mut dialog = FileDialog::new(Mode::Save, "Save", folder.path(), "a.png", &["glb", "png"]);
+        dialog.is_series = true;
+        let root = dialog.folder.clone();
+        assert_eq!(dialog.choose(), Some(root.join("a.png")), "it is never written itself");
+        dialog.name = "b.png".into();
+        assert_eq!(dialog.choose(), None);
+        assert_eq!(dialog.overwrite, Some(root.join("b.png")));
+        assert_eq!(dialog.in_the_way(&root.join("b.png")), Some(root.join("b-0001.png")));
+        fs::write(folder.path().join("c.glb"), "x").unwrap();
+        (dialog.name, dialog.overwrite) = ("c.glb".into(), None);
+        assert_eq!((dialog.choose(), dialog.overwrite), (None, Some(root.join("c.glb"))));
     }
 
     #[test]

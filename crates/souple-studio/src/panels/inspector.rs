@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use eframe::egui::{self, ScrollArea, Ui};
-use souple::scene::{Border, Pin, Pull, Scene, Select, Shape};
+use souple::scene::{Border, Pull, Scene, Select, Shape};
 
-use super::fields::{Effect, Form, live, look, restart};
+use super::fields::{Effect, Form, live, restart, words_only};
 use super::icons::{Icon, icon_button, icon_label};
-use super::inspector_body::{body_fields, body_line, pin_fields, pull_fields};
+use super::inspector_body::{body_fields, body_line, for_form, from_form, pin_fields, pull_fields};
 use super::inspector_look::{LookWish, look_fields};
 use super::inspector_world::{
     collider_fields, collider_line, group_fields, scene_fields, subtitle, wind_fields,
@@ -154,9 +154,9 @@ fn scene(app: &mut StudioApp, ui: &mut Ui) {
     let mut edited = Scene { bodies: Vec::new(), ..shallow(app.document.scene()) };
     let docs = Arc::clone(&app.docs);
     let mut form = Form::new(&docs, "the scene");
-    if let Some(name) = form.name(ui, look("Name", "Scene", "name", ""), &edited.name) {
+    if let Some(name) = form.name(ui, words_only("Name", "Scene", "name"), &edited.name) {
         edited.name = name;
-        form.changed("name", Effect::Look);
+        form.changed("name", Effect::Words);
     }
     scene_fields(&mut form, ui, &mut edited);
     app.apply_form(&form.changes, |scene| {
@@ -241,7 +241,7 @@ fn group(app: &mut StudioApp, ui: &mut Ui, g: usize) {
 }
 
 fn body(app: &mut StudioApp, ui: &mut Ui, b: usize) {
-    let Some(mut body) = app.document.scene().bodies.get(b).cloned() else { return };
+    let Some(mut body) = app.document.scene().bodies.get(b).map(for_form) else { return };
     let docs = Arc::clone(&app.docs);
     let mut form = Form::new(&docs, format!("'{}'", body.name));
     let name = form.name(ui, restart("Name", "Body", "name", ""), &body.name);
@@ -255,7 +255,7 @@ fn body(app: &mut StudioApp, ui: &mut Ui, b: usize) {
     let grid = matches!(body.shape, Shape::Grid(_));
     app.apply_form(&form.changes, |scene| {
         if let Some(place) = scene.bodies.get_mut(b) {
-            *place = body;
+            from_form(body, place);
         }
     });
     rename(app, Object::Body(b), name);
@@ -274,7 +274,7 @@ fn body(app: &mut StudioApp, ui: &mut Ui, b: usize) {
         });
         ui.horizontal(|ui| {
             if ui.button("Add pin set").on_hover_text("Of the selected vertices, or of a border").clicked() {
-                add_pin(app, b, &pins, grid);
+                add_pin(app, b, grid);
             }
             if ui.button("Add pull").on_hover_text("A constant force on chosen particles").clicked() {
                 app.document.edit("pull", |scene| {
@@ -298,21 +298,14 @@ fn names_of<T>(list: &[T], name: impl Fn(&T) -> &String) -> Vec<String> {
 }
 
 /// Adds a pin set: of the selection in this body, else of the first row, else of the first particle.
-fn add_pin(app: &mut StudioApp, b: usize, known: &[String], grid: bool) {
+fn add_pin(app: &mut StudioApp, b: usize, grid: bool) {
     if app.hands.selection.get(&b).is_some_and(|vertices| !vertices.is_empty()) {
-        app.add_pin_set();
+        app.add_pin_set(b);
         return;
     }
-    let name = (1..).map(|k| format!("pin-{k}")).find(|name| !known.contains(name)).unwrap_or_default();
     let select = if grid { Select::Border(Border::V0) } else { Select::Vertices(vec![0]) };
-    app.document.edit("pin set", |scene| {
-        if let Some(body) = scene.bodies.get_mut(b) {
-            body.pins.push(Pin { name, select, motion: None });
-        }
-    });
-    app.document.finish_edit();
-    app.build();
-    app.select(Object::Pin(b, known.len()));
+    let added = app.document.add_pin(b, select);
+    app.after_pin_set(added);
 }
 
 /// What is known of the running body.

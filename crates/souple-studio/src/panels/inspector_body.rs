@@ -3,18 +3,16 @@
 use eframe::egui::{self, Ui};
 use souple::fabrics::{FABRICS, Fabric};
 use souple::scene::{
-    Air, Body, Border, Diagonals, Family, Grid, GridPlane, Layout, LengthLimit, LimitMethod, Limits, Motion,
-    Pin, Pull, Rayleigh, Region, RopeMass, Scene, Select, Shape, Tear,
+    Air, Body, Border, Diagonals, Family, Grid, GridPlane, InlineMesh, Layout, LengthLimit, LimitMethod,
+    Limits, Motion, Pin, Pull, Rayleigh, Region, RopeMass, Scene, Select, Shape, Tear,
 };
 
 use super::fields::{Effect, Form, live, plain, restart, words};
 use super::inspector::section;
-use super::inspector_world::motion_fields;
+use super::inspector_world::{FAR, motion_fields};
 
 /// Most vertices along a side that a field offers; more can be written in the scene file.
 const MOST_SIDE: u32 = 1000;
-/// Largest length that fields offer, m.
-const FAR: f64 = 1e3;
 
 /// All fields of a body but its name, its look and its supports.
 pub fn body_fields(form: &mut Form, ui: &mut Ui, body: &mut Body, scene: &Scene) {
@@ -67,9 +65,9 @@ fn shape_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
             });
             form.flag(ui, restart("Weld", "MeshFile", "weld", ""), &mut file.weld);
         }
-        Shape::Mesh(mesh) => {
-            let text = format!("{} vertices, {} triangles", mesh.positions.len(), mesh.triangles.len());
-            form.row(ui, restart("Mesh", "Shape", "mesh", ""), |ui| ui.label(text));
+        // The form has it without its contents.
+        Shape::Mesh(_) => {
+            form.row(ui, restart("Mesh", "Shape", "mesh", ""), |ui| ui.label("in the scene file itself"));
         }
     }
 }
@@ -87,6 +85,47 @@ fn grid_fields(form: &mut Form, ui: &mut Ui, grid: &mut Grid) {
         &diagonals,
         &mut grid.diagonals,
     );
+}
+
+/// A copy of a body for its form, which shows nothing of a mesh that stands in the scene itself: that may be large.
+pub fn for_form(body: &Body) -> Body {
+    let shape = match &body.shape {
+        Shape::Mesh(_) => Shape::Mesh(InlineMesh::default()),
+        shape => shape.clone(),
+    };
+    Body {
+        name: body.name.clone(),
+        group: body.group.clone(),
+        shape,
+        placement: body.placement,
+        fabric: body.fabric.clone(),
+        density: body.density,
+        mass: body.mass,
+        young_modulus: body.young_modulus,
+        thickness: body.thickness,
+        springs: body.springs,
+        rayleigh: body.rayleigh,
+        limits: body.limits,
+        tear: body.tear,
+        air: body.air,
+        skin: body.skin,
+        velocity: body.velocity,
+        look: body.look.clone(),
+        pins: body.pins.clone(),
+        pulls: body.pulls.clone(),
+    }
+}
+
+/// Writes what a form changed back into its body.
+pub fn from_form(edited: Body, body: &mut Body) {
+    let mesh = match &mut body.shape {
+        Shape::Mesh(mesh) => Some(std::mem::take(mesh)),
+        _ => None,
+    };
+    *body = edited;
+    if let (Shape::Mesh(place), Some(mesh)) = (&mut body.shape, mesh) {
+        *place = mesh;
+    }
 }
 
 /// The fabric that gives what a body does not say itself.
@@ -334,7 +373,11 @@ fn vertex_list(form: &mut Form, ui: &mut Ui, field: super::fields::Field, list: 
                 *list = vertices;
                 form.changed("vertices", field.effect);
             }
-            None => form.changes.finished = true,
+            None => {
+                let text =
+                    format!("'{typed}' cannot be read: vertices are whole numbers with commas between them");
+                form.changes.problem = Some(text);
+            }
         }
     }
 }
@@ -377,6 +420,18 @@ mod tests {
         assert_eq!(parse_vertices(" "), Some(vec![]));
         assert_eq!(parse_vertices("1, x"), None);
         assert_eq!(parse_vertices("-1"), None);
+    }
+
+    #[test]
+    fn a_form_changes_all_of_a_body_but_its_mesh() {
+        let mesh = InlineMesh { positions: vec![[1.0; 3]; 4], ..InlineMesh::default() };
+        let mut body = Body { shape: Shape::Mesh(mesh), mass: Some(1.0), ..Body::default() };
+        let mut edited = for_form(&body);
+        assert_eq!(edited.shape, Shape::Mesh(InlineMesh::default()), "not copied");
+        edited.mass = Some(2.0);
+        let before = body.clone();
+        from_form(edited, &mut body);
+        assert_eq!(body, Body { mass: Some(2.0), ..before });
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Fields of a look: style, colours, image, numbers of the style, range of its colour map.
 
-use eframe::egui::{self, ComboBox, Slider, Ui};
+use eframe::egui::{self, ComboBox, Slider, SliderClamping, Ui};
 use souple::scene::{Look, Style};
 use souple_viewer::ItemLook;
 use souple_viewer::looks::{srgb, style_name};
 use souple_viewer::style::StyleSheet;
 
-use super::fields::{Effect, Form, look, plain, words};
+use super::fields::{Effect, Form, labelled_row, look, plain, typed, words};
 
 /// What the person wants that a form cannot do itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,20 +156,16 @@ fn parameter_field(
     let mut value = edited.parameters.get(&parameter.name).copied().unwrap_or(default);
     let (mut changed, mut over) = (false, false);
     let label = words(&parameter.name);
-    ui.horizontal(|ui| {
-        let width = super::theme::LABEL_WIDTH.min(0.45 * ui.available_width());
-        let size = egui::vec2(width, ui.spacing().interact_size.y);
-        ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
-            ui.set_min_width(width);
-            ui.add(egui::Label::new(&label).truncate()).on_hover_text(&parameter.about);
-        });
-        ui.name_inputs(label.clone(), |ui| {
-            let slider = Slider::new(&mut value, least..=most).custom_formatter(|n, _| plain(n));
-            let response =
-                ui.add(slider).on_hover_text(format!("{}\nUsually {}.", parameter.about, plain(default)));
-            changed = response.changed();
-            over = response.drag_stopped() || response.lost_focus();
-        });
+    labelled_row(ui, &label, &parameter.about, false, |ui| {
+        let before = value;
+        let slider = Slider::new(&mut value, least..=most)
+            .clamping(SliderClamping::Edits)
+            .custom_parser(typed(before))
+            .custom_formatter(|n, _| plain(n));
+        let response =
+            ui.add(slider).on_hover_text(format!("{}\nUsually {}.", parameter.about, plain(default)));
+        changed = response.changed();
+        over = response.drag_stopped() || response.lost_focus();
     });
     if changed {
         // Four digits read well in scene files; a slider cannot be set more finely anyway.
@@ -205,9 +201,12 @@ fn range_field(
         form.changed("colour range", Effect::Look);
     }
     if let Some(range) = &mut edited.range {
-        let mut ends = range.map(|end| end * factor);
+        let shown = range.map(|end| end * factor);
+        let mut ends = shown;
         form.pair(ui, look("from – to", "Look", "range", unit), -1e9..=1e9, &mut ends);
-        *range = ends.map(|end| end / factor);
+        if ends != shown {
+            *range = ends.map(|end| end / factor);
+        }
     }
 }
 

@@ -6,16 +6,16 @@ use souple::scene::{
     RoundShape, Scene, Sinus, SolverKind, SphereShape, Wind,
 };
 
-use super::fields::{Effect, Form, live, look};
+use super::fields::{Effect, Form, live, look, words_only};
 use super::icons::{Icon, icon_button};
 use super::inspector::section;
 
 /// Largest length that fields offer, m.
-const FAR: f64 = 1e3;
+pub(super) const FAR: f64 = 1e3;
 
 /// Fields of the scene but its name.
 pub fn scene_fields(form: &mut Form, ui: &mut Ui, scene: &mut Scene) {
-    form.text(ui, look("Description", "Scene", "description", ""), &mut scene.description);
+    form.text(ui, words_only("Description", "Scene", "description"), &mut scene.description);
     section(ui, "World", true, |ui| {
         form.vector(
             ui,
@@ -164,6 +164,16 @@ pub fn motion_fields(form: &mut Form, ui: &mut Ui, motion: &mut Motion) {
         -1e4..=1e4,
         &mut motion.spin_deg,
     );
+    let pivot = live("Pivot", "Motion", "pivot", "");
+    form.part(
+        ui,
+        pivot,
+        &mut motion.pivot,
+        || [0.0; 3],
+        |form, ui, pivot| {
+            form.vector(ui, live("Turn about, m", "Motion", "pivot", "m"), -FAR..=FAR, pivot);
+        },
+    );
     let ways = [(Interpolation::Linear, "linear"), (Interpolation::Smooth, "smooth")];
     form.choice(
         ui,
@@ -224,6 +234,7 @@ pub fn wind_fields(form: &mut Form, ui: &mut Ui, wind: &mut Wind) {
             );
             form.number(ui, live("Frequency", "Sinus", "frequency", "Hz"), 0.0..=100.0, &mut sinus.frequency);
             form.slider(ui, live("Spread", "Sinus", "spread", ""), 0.0..=1.0, 1.0, &mut sinus.spread);
+            form.count(ui, live("Seed", "Sinus", "seed", ""), 0..=u32::MAX, &mut sinus.seed);
         },
     );
     let random = live("Random force", "Wind", "random_force", "");
@@ -233,6 +244,7 @@ pub fn wind_fields(form: &mut Form, ui: &mut Ui, wind: &mut Wind) {
         let frequency = live("Max frequency", "RandomForce", "max_frequency", "rad/s");
         form.number(ui, frequency, 0.0..=1e3, &mut force.max_frequency);
         form.number(ui, live("Hold", "RandomForce", "hold", "s"), 0.0..=100.0, &mut force.hold);
+        form.count(ui, live("Seed", "RandomForce", "seed", ""), 0..=u32::MAX, &mut force.seed);
     });
 }
 

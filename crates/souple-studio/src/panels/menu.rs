@@ -9,6 +9,7 @@ use crate::actions::Purpose;
 use crate::app::StudioApp;
 use crate::document::{ClothKind, ColliderKind, MeshUse, Object};
 use crate::keys::{Action, Held, chord_of};
+use crate::playback::Showing;
 use crate::tools::Tool;
 use crate::worker::{AtEnd, Request, Speed};
 
@@ -128,7 +129,7 @@ fn add(app: &mut StudioApp, ui: &mut Ui) {
     let some = app.hands.selection.values().any(|vertices| !vertices.is_empty());
     let pins = ui.add_enabled(some, Button::new("Pin set of the selection"));
     if pins.on_disabled_hover_text("Select vertices first: Shift-click, or Shift-drag a box").clicked() {
-        app.add_pin_set();
+        app.add_pin_sets();
     }
     let no_wind = app.document.scene().wind.is_none();
     if ui.add_enabled(no_wind, Button::new("Wind")).on_disabled_hover_text("There is wind already").clicked()
@@ -221,8 +222,12 @@ fn simulation(app: &mut StudioApp, ui: &mut Ui) {
         }
     });
     ui.separator();
-    let record = if app.shown.recording { "Stop recording…" } else { "Record" };
-    if ui.add_enabled(!app.shown.replaying, Button::new(record)).clicked() {
+    let record = match (app.shown.recording, app.shown.recorded) {
+        (true, _) => "Stop recording…",
+        (false, true) => "Save the recording…",
+        (false, false) => "Record",
+    };
+    if ui.add_enabled(app.can_record(), Button::new(record)).clicked() {
         app.record();
     }
     if app.shown.replaying && ui.button("Leave the recording").clicked() {
@@ -233,6 +238,7 @@ fn simulation(app: &mut StudioApp, ui: &mut Ui) {
         app.worker.send(Request::SaveSnapshot(None));
     }
     if ui.add_enabled(app.shown.has_snapshot, Button::new("Go back to the kept state")).clicked() {
+        app.showing = Showing::Live;
         app.worker.send(Request::Restore(None));
     }
     if ui.button("Save this state…").clicked() {

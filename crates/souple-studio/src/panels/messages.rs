@@ -31,8 +31,6 @@ pub enum Severity {
 /// What a message offers to do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// Start the scene again with its changes.
-    Restart,
     /// Read the scene file again.
     Reload,
     /// Save the scene.
@@ -45,7 +43,6 @@ impl Remedy {
     /// The text of its button.
     pub fn label(self) -> &'static str {
         match self {
-            Remedy::Restart => "Apply and restart",
             Remedy::Reload => "Reload from disk",
             Remedy::Save => "Save it again",
             Remedy::Thaw => "Thaw",

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use eframe::egui::{
-    self, Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Stroke, TextStyle,
-    Theme,
+    self, Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Stroke,
+    SurrenderFocusOn, TextStyle, Theme,
 };
 
 /// Space between groups of widgets, points.
@@ -69,6 +69,8 @@ pub const SERIES: [Color32; 8] = [
 /// Sets fonts and both themes; which one is shown follows the system.
 pub fn install(ctx: &Context) {
     install_fonts(ctx);
+    // What was typed is done when something else is pressed, so that it is taken over before that acts.
+    ctx.options_mut(|options| options.input_options.surrender_focus_on = SurrenderFocusOn::Presses);
     ctx.all_styles_mut(|style| {
         let sizes = [
             (TextStyle::Small, 10.5, FontFamily::Proportional),

@@ -71,12 +71,16 @@ fn buttons(app: &mut StudioApp, ui: &mut Ui) {
 
 fn record_button(app: &mut StudioApp, ui: &mut Ui) {
     let recording = app.shown.recording;
-    let (icon, name, tip) = match recording {
-        true => (Icon::Stop, "Stop recording", "Stop recording and choose a file for it"),
-        false => (Icon::Record, "Record", "Record every step and everything you do, to be played again"),
+    let recorded = app.shown.recorded;
+    let (icon, name, tip) = match (recording, recorded) {
+        (true, _) => (Icon::Stop, "Stop recording", "Stop recording and choose a file for it"),
+        (false, true) => (Icon::Stop, "Save the recording", "It ended; choose a file for it, or discard it"),
+        (false, false) => {
+            (Icon::Record, "Record", "Record every step and everything you do, to be played again")
+        }
     };
-    ui.add_enabled_ui(!app.shown.replaying, |ui| {
-        if recording {
+    ui.add_enabled_ui(app.can_record(), |ui| {
+        if recording || recorded {
             // Seen from the corner of the eye.
             ui.visuals_mut().widgets.inactive.fg_stroke.color = palette(ui.visuals().dark_mode).record;
         }

@@ -35,7 +35,8 @@ pub fn show(app: &mut StudioApp, ui: &mut Ui) {
             app.perform(Action::Remove, Held::default());
         }
     });
-    if let Some(object) = chosen {
+    // A recording, or a scene that is not open any more, has nothing that could be edited.
+    if let Some(object) = chosen.filter(|_| app.runs_document()) {
         app.select(object);
     }
 }
@@ -74,7 +75,8 @@ fn line(ui: &mut Ui, app: &StudioApp, graph: &Graph, node: usize, chosen: &mut O
     icon_label(ui, Icon::Dot, colour(this.kind, ui.visuals().dark_mode));
     let name = if this.name.is_empty() { this.kind.name() } else { this.name.as_str() };
     let text = if own { egui::RichText::new(name) } else { egui::RichText::new(words(name)).weak() };
-    let response = ui.selectable_label(own && app.selected == object, text);
+    let selected = own && app.selected == object && app.runs_document();
+    let response = ui.selectable_label(selected, text);
     if response.clicked() {
         *chosen = Some(object);
     }
@@ -105,7 +107,7 @@ pub fn object_of(graph: &Graph, node: usize, scene: &Scene) -> Object {
         NodeKind::Group | NodeKind::Solver if this.index < scene.groups.len() => Object::Group(this.index),
         NodeKind::Group | NodeKind::Solver => Object::Scene,
         NodeKind::Body => Object::Body(this.index),
-        NodeKind::Pin => Object::Pin(parent_index, this.index),
+        NodeKind::Pin => pin_of(graph, node, scene, parent_index),
         NodeKind::Energy if this.name == "pulls" => {
             let siblings = this.parent.into_iter().flat_map(|parent| graph.children(parent));
             let before =
@@ -117,6 +119,20 @@ pub fn object_of(graph: &Graph, node: usize, scene: &Scene) -> Object {
         }
         NodeKind::Collider => Object::Collider(this.index),
         NodeKind::Wind => Object::Wind,
+    }
+}
+
+/// The pin set of a node. It goes by its name, as pin sets may have been added or removed since the scene started; where
+/// there are as many as then, one without its name was renamed.
+fn pin_of(graph: &Graph, node: usize, scene: &Scene, body: usize) -> Object {
+    let this = &graph.nodes[node];
+    let pins = scene.bodies.get(body).map(|body| body.pins.as_slice()).unwrap_or_default();
+    let siblings = this.parent.into_iter().flat_map(|parent| graph.children(parent));
+    let running = siblings.filter(|&k| graph.nodes[k].kind == NodeKind::Pin).count();
+    let named = pins.iter().position(|pin| pin.name == this.name);
+    match named.or((running == pins.len()).then_some(this.index)) {
+        Some(pin) => Object::Pin(body, pin),
+        None => Object::Body(body),
     }
 }
 
@@ -140,7 +156,7 @@ mod tests {
             ..Body::default()
         };
         let other = Body { name: "other".into(), fabric: Some("silk".into()), ..Body::default() };
-        let scene = Scene {
+        let mut scene = Scene {
             bodies: vec![other, body],
             groups: vec![Group::default()],
             colliders: vec![Collider::default()],
@@ -161,5 +177,17 @@ mod tests {
         let pulls: Vec<Object> =
             found(NodeKind::Energy).into_iter().filter(|object| matches!(object, Object::Pull(..))).collect();
         assert_eq!(pulls, [Object::Pull(1, 0), Object::Pull(1, 1)]);
+        // Changed since it started: renamed, another one before it, gone.
+        let pin = |graph: &Graph, scene: &Scene| {
+            let node = graph.nodes.iter().position(|node| node.kind == NodeKind::Pin).unwrap();
+            object_of(graph, node, scene)
+        };
+        scene.bodies[1].pins[0].name = "renamed".into();
+        assert_eq!(pin(&graph, &scene), Object::Pin(1, 0));
+        scene.bodies[1].pins[0].name = "corner".into();
+        scene.bodies[1].pins.insert(0, Pin { name: "new".into(), ..Pin::default() });
+        assert_eq!(pin(&graph, &scene), Object::Pin(1, 1));
+        scene.bodies[1].pins.clear();
+        assert_eq!(pin(&graph, &scene), Object::Body(1));
     }
 }
