@@ -172,6 +172,7 @@ fn carry_topology(
         spring.damping = carry(spring.damping, was.damping, is.damping);
         spring.rest_length = is.rest_length;
     }
+    torn.bending = is.bending;
     torn.rebuild_derived();
     Ok(Arc::new(torn))
 }

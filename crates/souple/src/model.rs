@@ -10,7 +10,7 @@ use crate::energy::Energy;
 use crate::math::Pose;
 use crate::mesh::tear::TearLimits;
 use crate::mesh::{Spring, SpringFamily, Topology};
-use crate::scene::{Cg, Health, LimitMethod, Motion, SolverKind, Wind};
+use crate::scene::{Cg, Health, LimitMethod, Motion, SolverKind, Wind, Xpbd};
 
 /// A compiled scene; made by [`crate::ModelBuilder`].
 #[derive(Debug)]
@@ -65,6 +65,8 @@ pub struct GroupModel {
     pub substeps: u32,
     /// Conjugate gradient settings.
     pub cg: Cg,
+    /// Settings of the real-time solver.
+    pub xpbd: Xpbd,
 }
 
 /// A compiled soft body.

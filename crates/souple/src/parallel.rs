@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::error::Error;
 
 /// Items per block of a parallel loop or a sum.
-const BLOCK: usize = 1024;
+pub const BLOCK: usize = 1024;
 
 /// Loops over fewer items run on one thread: waking the others costs more than they save. It changes no bits.
 const PARALLEL_FROM: usize = 16 * BLOCK;
@@ -79,6 +79,32 @@ impl Parallel {
             for (b, chunk) in out.chunks_mut(BLOCK).enumerate() {
                 f(b * BLOCK, chunk);
             }
+        }
+    }
+
+    /// Calls `f(start, block, block, block)` for consecutive blocks of three lists of the same length.
+    pub fn blocks_of_three<T: Send, U: Send, V: Send>(
+        &self,
+        one: &mut [T],
+        two: &mut [U],
+        three: &mut [V],
+        f: impl Fn(usize, &mut [T], &mut [U], &mut [V]) + Sync,
+    ) {
+        if self.shares(one.len()) {
+            let blocks = one.par_chunks_mut(BLOCK).zip(two.par_chunks_mut(BLOCK));
+            let blocks = blocks.zip(three.par_chunks_mut(BLOCK)).enumerate();
+            blocks.for_each(|(b, ((one, two), three))| f(b * BLOCK, one, two, three));
+        } else {
+            f(0, one, two, three);
+        }
+    }
+
+    /// Calls `f` for each item, whatever it costs.
+    pub fn each<T: Send>(&self, items: Vec<T>, f: impl Fn(T) + Sync + Send) {
+        if self.is_parallel() {
+            items.into_par_iter().for_each(f);
+        } else {
+            items.into_iter().for_each(f);
         }
     }
 

@@ -21,7 +21,8 @@ use crate::profile::{Profile, Stage};
 use crate::recording::{LoggedCommand, Recording};
 use crate::scene::SolverKind;
 use crate::snapshot;
-use crate::solver::{Problem, Solver, limits, make_solver};
+use crate::solver::xpbd::FrameTask;
+use crate::solver::{Method, Problem, limits};
 use crate::state::{BodyState, State};
 
 /// A scene that runs.
@@ -47,7 +48,7 @@ pub struct Simulation {
 #[derive(Debug)]
 struct Workspace {
     candidate: BodyState,
-    solver: Box<dyn Solver>,
+    method: Method,
     inverse_masses: Vec<f64>,
     x0: Vec<DVec3>,
     /// Supported particles of this step, with those that a tear adds.
@@ -71,7 +72,7 @@ impl Simulation {
             .zip(&state.bodies)
             .map(|(body, state)| Workspace {
                 candidate: state.clone(),
-                solver: make_solver(&model.groups[body.group]),
+                method: Method::of(&model.groups[body.group]),
                 inverse_masses: Vec::new(),
                 x0: Vec::new(),
                 pins: Vec::new(),
@@ -303,6 +304,42 @@ impl Simulation {
         let h = model.frame_dt() / f64::from(substeps);
         work.candidate.copy_from(&state.bodies[b]);
         work.pins.clone_from(&control.pins[b]);
+        if let Method::RealTime(solver) = &mut work.method {
+            work.inverse_masses.clear();
+            work.inverse_masses.extend(work.candidate.topology.masses.iter().map(|m| 1.0 / m));
+            work.candidate.pinned.iter().for_each(|p| work.inverse_masses[p.vertex as usize] = 0.0);
+            for attempt in 0..2 {
+                parallel.run(|| {
+                    solver.advance(FrameTask {
+                        model,
+                        control,
+                        contacts,
+                        parallel,
+                        profile,
+                        b,
+                        substeps,
+                        pins: &work.pins,
+                        inverse_masses: &work.inverse_masses,
+                        state: &mut work.candidate,
+                    });
+                });
+                // A body that went further than expected may have met colliders nobody looked at: once more with them.
+                let known = contacts.pairs[b].len();
+                if attempt > 0 || contacts.within_reach(b, &work.candidate.x) {
+                    break;
+                }
+                contacts.widen_reach(b, &state.bodies[b].x, &work.candidate.x, model, control);
+                if contacts.pairs[b].len() == known {
+                    break;
+                }
+                work.candidate.copy_from(&state.bodies[b]);
+            }
+            work.place_pins(1.0);
+            if let Some(limits) = &body.tear {
+                work.tear(limits);
+            }
+            return;
+        }
         parallel.run(|| {
             for substep in 0..substeps {
                 let share = |s: u32| f64::from(s) / f64::from(substeps);
@@ -318,7 +355,9 @@ impl Simulation {
                     body: b as u32,
                     inverse_masses: &work.inverse_masses,
                 };
-                work.solver.advance(&problem, x, v, t, h);
+                if let Method::Substeps(solver) = &mut work.method {
+                    solver.advance(&problem, x, v, t, h);
+                }
                 if let Some(limit) = &body.limits {
                     limits::apply(limit, topology, &work.inverse_masses, h, x, v);
                 }
@@ -409,7 +448,7 @@ impl Simulation {
 
     /// Iterations that the solver of a body needed in its last substep; 0 if it does not iterate.
     pub fn solver_iterations(&self, body: usize) -> u32 {
-        self.workspaces[body].solver.iterations()
+        self.workspaces[body].method.iterations()
     }
 
     /// Hash of the state: the same for any number of threads.
@@ -428,7 +467,7 @@ impl Simulation {
         self.last_good = self.state.clone();
         self.pending.clear();
         for (body, work) in self.model.bodies.iter().zip(&mut self.workspaces) {
-            work.solver = make_solver(&self.model.groups[body.group]);
+            work.method = Method::of(&self.model.groups[body.group]);
         }
         self.control.settle(&self.model, &self.state);
         self.contacts.points.iter_mut().for_each(Vec::clear);

@@ -107,7 +107,11 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
             r.list(32, |r| Ok(PinnedVertex { vertex: r.u32()?, set: r.u32()?, anchor: r.vector()? }))?;
         let pin_offsets = r.list(24, Reader::vector)?;
         let frozen = r.u8()? != 0;
-        let topology = if r.u8()? != 0 { Arc::new(restore_topology(r)?) } else { Arc::clone(&body.topology) };
+        let topology = if r.u8()? != 0 {
+            Arc::new(restore_topology(r, body.topology.bending)?)
+        } else {
+            Arc::clone(&body.topology)
+        };
         let n = topology.len();
         let known_set =
             |p: &PinnedVertex| p.set == PinnedVertex::BY_HAND || (p.set as usize) < body.pins.len();
@@ -151,7 +155,7 @@ fn restore_fan(r: &mut Reader) -> Result<Fan, Error> {
     }
 }
 
-fn restore_topology(r: &mut Reader) -> Result<Topology, Error> {
+fn restore_topology(r: &mut Reader, bending: f64) -> Result<Topology, Error> {
     let version = r.u64()?;
     let rest_positions = r.list(24, Reader::vector)?;
     let masses = r.list(8, Reader::f64)?;
@@ -186,6 +190,7 @@ fn restore_topology(r: &mut Reader) -> Result<Topology, Error> {
         springs,
         parents,
         version,
+        bending,
         ..Topology::default()
     };
     topology.rebuild_derived();

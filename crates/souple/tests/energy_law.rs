@@ -3,8 +3,8 @@
 
 use glam::{DMat3, DVec3};
 use souple::energy::{
-    Aerodynamics, Configuration, Dissipation, Energy, FanDrag, Grabs, Gravity, PairBlock, Part, Pulls,
-    Springs, Viscous, panel_force,
+    Aerodynamics, Bending, Configuration, Dissipation, Energy, FanDrag, Grabs, Gravity, PairBlock, Part,
+    Pulls, Springs, Viscous, panel_force,
 };
 use souple::math::{rotation, uniform};
 use souple::mesh::Topology;
@@ -184,6 +184,34 @@ fn springs_obey_the_law() {
     check_gradient(&Springs, &squeezed);
     check_blocks(&Springs, &squeezed);
     check_internal(&Springs, &squeezed);
+}
+
+#[test]
+fn bending_obeys_the_law() {
+    let mut flat = Setup::new(1.0);
+    flat.topology.bending = 0.02;
+    flat.topology.rebuild_derived();
+    check_gradient(&Bending, &flat);
+    check_product(&Bending, &flat, true, false);
+    check_blocks(&Bending, &flat);
+    check_internal(&Bending, &flat);
+    // A rest shape that is bent: the turn of the normal is in the force, and left out of the matrix.
+    let mut curved = Setup::new(1.0);
+    curved.topology.bending = 0.02;
+    for p in &mut curved.topology.rest_positions {
+        p.y += 0.8 * p.x * p.x - 0.5 * p.x * p.z;
+    }
+    curved.topology.rebuild_derived();
+    check_gradient(&Bending, &curved);
+    check_blocks(&Bending, &curved);
+    check_internal(&Bending, &curved);
+    // At rest, wherever it is and however it is turned, nothing pulls.
+    let turn = rotation(DVec3::new(30.0, 70.0, -10.0));
+    let moved: Vec<DVec3> = curved.topology.rest_positions.iter().map(|p| turn * *p + DVec3::X).collect();
+    let still = vec![DVec3::ZERO; moved.len()];
+    let bent = curved.force(&Bending, &curved.x, &still).iter().map(|f| f.length()).fold(0.0, f64::max);
+    let largest = curved.force(&Bending, &moved, &still).iter().map(|f| f.length()).fold(0.0, f64::max);
+    assert!(largest < 0.05 * bent, "{largest} of {bent}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn oscillator(solver: SolverKind, k: f64, fps: f64) -> Simulation {
         ..Body::default()
     };
     let cg = Cg { tolerance: 1e-12, max_iterations: 100 };
-    let group = Group { solver, cg, ..Group::default() };
+    let group = Group { solver, cg, dt: Some(1.0 / fps), ..Group::default() };
     let scene = Scene {
         gravity: [0.0; 3],
         time: Time { fps, frames: 1 },
@@ -64,8 +64,10 @@ fn amplification_of_an_oscillator_is_that_of_the_theory() {
                 if discriminant < 0.0 { det.sqrt() } else { half_trace.abs() + discriminant.sqrt() };
             let expected = amplification(solver, z, 0.0, 1.0);
             // At z = 2 symplectic methods have a double eigenvalue, whose rounding is the square root of that of the matrix.
+            // The real-time solver computes in 32 bits, which round by 6e-8, with velocities as differences of places.
+            let tolerance = if solver == SolverKind::Xpbd { 1e-5 } else { 1e-6 };
             assert!(
-                (measured - expected).abs() < 1e-6,
+                (measured - expected).abs() < tolerance,
                 "{solver:?} at z = {z}: {measured} against {expected}"
             );
         }
@@ -96,6 +98,7 @@ fn convergence_slopes_are_those_of_the_theory() {
         (SolverKind::ImplicitEulerCg, 1.0),
         (SolverKind::ImplicitEulerCholesky, 1.0),
         (SolverKind::ImplicitFilter, 1.0),
+        (SolverKind::Xpbd, 1.0),
         (SolverKind::ModifiedEuler, 2.0),
         (SolverKind::Midpoint, 2.0),
         (SolverKind::Verlet, 2.0),
@@ -150,7 +153,9 @@ fn every_solver_keeps_linear_momentum() {
             s.step();
         }
         let drift = (s.measures().momentum - before).length() / before.length();
-        assert!(drift < 1e-11, "{solver:?}: {drift}");
+        // 200 steps in 32 bits, rounded by 6e-8 each.
+        let tolerance = if solver == SolverKind::Xpbd { 200.0 * 6e-8 } else { 1e-11 };
+        assert!(drift < tolerance, "{solver:?}: {drift}");
     }
 }
 
@@ -189,7 +194,7 @@ fn conjugate_gradient_and_cholesky_agree() {
 
 #[test]
 fn implicit_solvers_never_gain_energy_and_stand_any_step() {
-    for solver in [SolverKind::ImplicitEulerCg, SolverKind::ImplicitEulerCholesky] {
+    for solver in [SolverKind::ImplicitEulerCg, SolverKind::ImplicitEulerCholesky, SolverKind::Xpbd] {
         for fps in [1000.0, 60.0, 5.0, 0.5] {
             let mut s = free_cloth(solver, fps);
             let before = s.measures().total_energy();

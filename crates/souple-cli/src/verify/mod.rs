@@ -4,6 +4,7 @@
 //! from the method (its order, the number of segments, the accuracy of the solve), never from the result. What merely
 //! looks right belongs to the scenes and their `expect` tables.
 
+mod bending;
 mod conservation;
 mod contact;
 mod integrators;
@@ -63,7 +64,7 @@ impl Case {
 /// A group of cases that are computed together.
 type Group = (&'static str, fn() -> Vec<Case>);
 
-const GROUPS: [Group; 12] = [
+const GROUPS: [Group; 14] = [
     ("integrators/amplification", integrators::amplification),
     ("integrators/bounded", integrators::bounded),
     ("integrators/convergence", integrators::convergence),
@@ -71,6 +72,8 @@ const GROUPS: [Group; 12] = [
     ("chains/springs", statics::chain_of_springs),
     ("chains/catenary", statics::catenary),
     ("strips/hanging", statics::hanging_strip),
+    ("bending/cantilever", bending::cantilever),
+    ("bending/elastica", bending::elastica),
     ("wind/terminal", statics::terminal_speed),
     ("friction", contact::friction),
     ("contact", contact::collisions),

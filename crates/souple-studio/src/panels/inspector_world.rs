@@ -55,7 +55,8 @@ pub fn scene_fields(form: &mut Form, ui: &mut Ui, scene: &mut Scene) {
 }
 
 /// The solvers, with their names in scene files.
-const SOLVERS: [(SolverKind, &str); 9] = [
+const SOLVERS: [(SolverKind, &str); 10] = [
+    (SolverKind::Xpbd, "xpbd"),
     (SolverKind::ImplicitEulerCg, "implicit_euler_cg"),
     (SolverKind::ImplicitEulerCholesky, "implicit_euler_cholesky"),
     (SolverKind::ImplicitFilter, "implicit_filter"),

@@ -7,7 +7,7 @@ use glam::DVec3;
 use super::world::check_motion;
 use super::{Checked, LARGEST, direction, finite, not_negative, positive, vector, wrong};
 use crate::energy::{
-    Aerodynamics, Dissipation, Energy, Grabs, Gravity, Pulls, RandomForce, Springs, Viscous,
+    Aerodynamics, Bending, Dissipation, Energy, Grabs, Gravity, Pulls, RandomForce, Springs, Viscous,
 };
 use crate::fabrics::{FABRICS, Fabric, fabric};
 use crate::math::rotation;
@@ -178,12 +178,16 @@ pub(super) fn build_body(
         segments: placed.segments.clone(),
         springs,
         parents: (0..n as u32).collect(),
+        bending: not_negative(&format!("{at}.bending"), body.bending.unwrap_or(0.0), "N·m")?,
         ..Topology::default()
     };
     topology.rebuild_derived();
 
     let mut energies: Vec<Box<dyn Energy>> =
         vec![Box::new(Gravity { acceleration: gravity }), Box::new(Springs)];
+    if topology.bending > 0.0 {
+        energies.push(Box::new(Bending));
+    }
     if alpha > 0.0 {
         energies.push(Box::new(Dissipation { rate: alpha }));
     }

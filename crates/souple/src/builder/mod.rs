@@ -12,12 +12,15 @@ use world::{build_collider, check_wind};
 
 use crate::error::SceneError;
 use crate::model::{GroupModel, Model};
-use crate::scene::{Group, SCENE_FORMAT, Scene, Vec3};
+use crate::scene::{Group, SCENE_FORMAT, Scene, SolverKind, Vec3};
 use crate::solver::solver_name;
 use crate::state::Hasher;
 
 /// Largest coordinate, length or speed that a scene may hold, m or m/s: its square and cube are still finite numbers.
 const LARGEST: f64 = 1e12;
+
+/// Longest step of the real-time solver unless the scene says otherwise, s: 12 per frame at 60 frames per second.
+const XPBD_DT: f64 = 1.0 / 720.0;
 
 type Checked<T> = Result<T, SceneError>;
 
@@ -162,10 +165,12 @@ impl<'a> ModelBuilder<'a> {
         let groups = if self.scene.groups.is_empty() { &default[..] } else { &self.scene.groups };
         let compile = |(g, group): (usize, &Group)| {
             let field = |name: &str| format!("group[{g}].{name}");
-            let substeps = match group.dt {
-                None => 1.0,
-                Some(dt) => (1.0 / (fps * positive(&field("dt"), dt, "seconds")?) - 1e-9).ceil().max(1.0),
+            let longest = match (group.dt, group.solver) {
+                (Some(dt), _) => positive(&field("dt"), dt, "seconds")?,
+                (None, SolverKind::Xpbd) => XPBD_DT,
+                (None, _) => f64::INFINITY,
             };
+            let substeps = (1.0 / (fps * longest) - 1e-9).ceil().max(1.0);
             if substeps > 1e6 {
                 return wrong(
                     &field("dt"),
@@ -189,6 +194,7 @@ impl<'a> ModelBuilder<'a> {
                 solver: group.solver,
                 substeps: substeps as u32,
                 cg: group.cg,
+                xpbd: group.xpbd,
             })
         };
         groups.iter().enumerate().map(compile).collect()
@@ -225,6 +231,9 @@ fn fingerprint(model: &Model) -> u64 {
         hash.text(solver_name(group.solver));
         hash.word(u64::from(group.substeps));
         hash.text(&format!("{:?}", group.cg));
+        if group.solver == SolverKind::Xpbd {
+            hash.text(&format!("{:?}", group.xpbd));
+        }
     }
     for body in &model.bodies {
         hash.word(body.group as u64);
@@ -239,6 +248,9 @@ fn fingerprint(model: &Model) -> u64 {
             hash.number(s.stiffness);
             hash.number(s.damping);
             hash.word(u64::from(s.family as u8) << 8 | u64::from(s.hops));
+        }
+        if body.topology.bending > 0.0 {
+            hash.number(body.topology.bending);
         }
         for t in &body.topology.triangles {
             hash.word(u64::from(t[0]) << 32 | u64::from(t[1]));

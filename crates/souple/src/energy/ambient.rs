@@ -40,6 +40,10 @@ impl Energy for Dissipation {
         "dissipation"
     }
 
+    fn inside_substeps(&self) -> bool {
+        true
+    }
+
     fn add_force(&self, q: &Configuration, f: &mut [DVec3]) {
         for ((f, m), v) in f.iter_mut().zip(&q.topology.masses).zip(q.v) {
             *f -= *v * (self.rate * m);

@@ -5,6 +5,7 @@
 //! loops over arrays of elements and calls a small pure function for each; it keeps nothing between calls.
 
 mod ambient;
+mod bending;
 mod fan;
 mod spring;
 mod wind;
@@ -14,6 +15,7 @@ use std::fmt::Debug;
 use glam::{DMat3, DVec3};
 
 pub use ambient::{Dissipation, Grabs, Gravity, Pulls, RandomForce};
+pub use bending::{Bending, patch_curvatures, patch_energy, patch_forces};
 pub use fan::FanDrag;
 pub use spring::{Springs, spring_energy, spring_force, spring_tangent};
 pub use wind::{Aerodynamics, Viscous, panel_force};
@@ -69,6 +71,11 @@ pub struct PairBlock {
 pub trait Energy: Debug + Send + Sync {
     /// Name for profiles and trees.
     fn name(&self) -> &'static str;
+
+    /// Whether the real-time solver has its own form of it inside the substeps; all other forces it takes once per frame.
+    fn inside_substeps(&self) -> bool {
+        false
+    }
 
     /// Potential energy, J; 0 for forces that have none.
     fn value(&self, _q: &Configuration) -> f64 {

@@ -110,6 +110,10 @@ impl Energy for Springs {
         "springs"
     }
 
+    fn inside_substeps(&self) -> bool {
+        true
+    }
+
     fn value(&self, q: &Configuration) -> f64 {
         q.topology.springs.iter().map(|s| spring_energy(q.x[s.i as usize], q.x[s.j as usize], s)).sum()
     }

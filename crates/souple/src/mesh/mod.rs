@@ -2,11 +2,14 @@
 
 pub mod cut;
 pub mod generate;
+pub mod geodesic;
 pub mod layout;
 mod opening;
+pub mod patch;
 pub mod tear;
 mod topology;
 mod triangle;
 
+pub use patch::Patch;
 pub use topology::{Edge, HopSearch, Rows, Spring, SpringFamily, Topology, mesh_edges, neighbours};
 pub use triangle::{MAX_VERTICES, MeshError, MeshLint, TriMesh, bounds, triangle_area, vertex_normals};

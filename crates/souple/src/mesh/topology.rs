@@ -6,6 +6,7 @@
 
 use glam::DVec3;
 
+use super::patch::{Patch, rope_patches, sheet_patches};
 use super::triangle_area;
 
 /// Family of a spring (ESSI-18, ESSI-19).
@@ -123,11 +124,15 @@ pub struct Topology {
     pub springs: Vec<Spring>,
     /// For each particle, the one of the original mesh that it comes from.
     pub parents: Vec<u32>,
+    /// Bending rigidity: of a sheet, N·m; of a rope, N·m². 0 for what bends freely.
+    pub bending: f64,
     /// Counts tears: solvers rebuild what they keep when it changes.
     pub version: u64,
 
     /// Derived: edges of triangles and segments, sorted.
     pub edges: Vec<Edge>,
+    /// Derived: what bends; empty without bending rigidity.
+    pub patches: Vec<Patch>,
     /// Derived: rest area of each triangle, m².
     pub rest_areas: Vec<f64>,
     /// Derived: a third of the rest area of the triangles around each particle, m².
@@ -169,6 +174,11 @@ impl Topology {
             for &v in t {
                 self.particle_areas[v as usize] += area / 3.0;
             }
+        }
+        self.patches.clear();
+        if self.bending > 0.0 {
+            self.patches = sheet_patches(rest, &self.triangles, self.bending);
+            self.patches.append(&mut rope_patches(rest, &self.segments, self.bending));
         }
         let springs = &self.springs;
         self.spring_ends = springs.iter().map(|s| [s.i, s.j]).collect();

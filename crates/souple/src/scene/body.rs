@@ -32,6 +32,10 @@ scene_type! {
         /// Thickness of the material, m (cross-section diameter of a rope).
         #[serde(skip_serializing_if = "Option::is_none")]
         pub thickness: Option<f64>,
+        /// Bending rigidity: of a sheet E t³/12(1 − ν²), N·m (cotton: 1e-5 to 1e-4); of a rope E I, N·m². Without it only bend
+        /// springs resist bending.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub bending: Option<f64>,
         /// Springs between the particles.
         pub springs: Springs,
         /// Rayleigh damping.
@@ -74,6 +78,7 @@ impl Default for Body {
             mass: None,
             young_modulus: None,
             thickness: None,
+            bending: None,
             springs: Springs::default(),
             rayleigh: None,
             limits: None,

@@ -136,17 +136,26 @@ scene_type! {
         pub name: String,
         /// How the equations of motion are integrated.
         pub solver: SolverKind,
-        /// Longest solver step, s; a frame is divided into equal substeps no longer than this. Without it: one per frame.
+        /// Longest solver step, s; a frame is divided into equal substeps no longer than this. Without it: one per frame, and
+        /// 1/720 s for `xpbd`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub dt: Option<f64>,
         /// Conjugate gradient settings of `implicit_euler_cg`.
         pub cg: Cg,
+        /// Settings of `xpbd`.
+        pub xpbd: Xpbd,
     }
 }
 
 impl Default for Group {
     fn default() -> Self {
-        Group { name: "default".into(), solver: SolverKind::default(), dt: None, cg: Cg::default() }
+        Group {
+            name: "default".into(),
+            solver: SolverKind::default(),
+            dt: None,
+            cg: Cg::default(),
+            xpbd: Xpbd::default(),
+        }
     }
 }
 
@@ -173,6 +182,26 @@ scene_type! {
         ImplicitEulerCholesky,
         /// Constant-matrix force filter with one factorisation (ESSI-39).
         ImplicitFilter,
+        /// Real time: small substeps of position-based dynamics, coarse levels, long-range attachments.
+        Xpbd,
+    }
+}
+
+scene_type! {
+    /// Settings of the real-time solver.
+    #[serde(default)]
+    #[derive(Copy, Eq)]
+    pub struct Xpbd {
+        /// Coarse levels, so that a pull travels far in one substep. Without them stiff cloth stretches.
+        pub levels: bool,
+        /// Long-range attachments: no vertex goes further from a support than the cloth between them is long.
+        pub attachments: bool,
+    }
+}
+
+impl Default for Xpbd {
+    fn default() -> Self {
+        Xpbd { levels: true, attachments: true }
     }
 }
 

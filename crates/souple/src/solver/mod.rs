@@ -1,4 +1,4 @@
-//! Solvers: each advances the particles of a body by one substep.
+//! Solvers: each advances the particles of a body, by one substep or by a whole frame.
 //!
 //! The law, checked by `tests/solver_law.rs`: amplification of a known oscillator, order of convergence, momentum. A
 //! solver is chosen per group of bodies in the scene; it keeps scratch memory, never state.
@@ -10,6 +10,7 @@ mod explicit;
 mod filter;
 pub mod limits;
 pub mod stability;
+pub(crate) mod xpbd;
 
 use std::fmt::Debug;
 
@@ -21,6 +22,7 @@ use crate::mesh::Topology;
 use crate::model::GroupModel;
 use crate::parallel::Parallel;
 use crate::scene::SolverKind;
+use crate::solver::xpbd::Xpbd;
 
 /// What is to be advanced: forces, masses, supports.
 #[derive(Clone, Copy)]
@@ -106,9 +108,36 @@ pub trait Solver: Debug + Send {
     fn advance(&mut self, problem: &Problem, x: &mut [DVec3], v: &mut [DVec3], t: f64, h: f64);
 }
 
-/// The solver of a group, with empty scratch memory.
-pub fn make_solver(group: &GroupModel) -> Box<dyn Solver> {
-    match group.solver {
+/// How the bodies of a group are advanced.
+#[derive(Debug)]
+pub(crate) enum Method {
+    /// One substep at a time, with limits, contact and tearing in between.
+    Substeps(Box<dyn Solver>),
+    /// A whole frame at a time, with everything inside.
+    RealTime(Box<Xpbd>),
+}
+
+impl Method {
+    /// The method of a group, with empty scratch memory.
+    pub(crate) fn of(group: &GroupModel) -> Method {
+        match substep_solver(group) {
+            Some(solver) => Method::Substeps(solver),
+            None => Method::RealTime(Box::new(Xpbd::new(group.xpbd))),
+        }
+    }
+
+    /// Iterations of the last linear solve; 0 for methods that do not iterate.
+    pub(crate) fn iterations(&self) -> u32 {
+        match self {
+            Method::Substeps(solver) => solver.iterations(),
+            Method::RealTime(_) => 0,
+        }
+    }
+}
+
+/// The solver of a group that advances by substeps; none for the real-time solver.
+fn substep_solver(group: &GroupModel) -> Option<Box<dyn Solver>> {
+    let solver: Box<dyn Solver> = match group.solver {
         SolverKind::ExplicitEuler => Box::new(explicit::RungeKutta::new(&explicit::EULER)),
         SolverKind::SymplecticEuler => Box::new(explicit::SymplecticEuler::default()),
         SolverKind::ModifiedEuler => Box::new(explicit::RungeKutta::new(&explicit::HEUN)),
@@ -118,7 +147,9 @@ pub fn make_solver(group: &GroupModel) -> Box<dyn Solver> {
         SolverKind::ImplicitEulerCg => Box::new(conjugate_gradient::ImplicitEulerCg::new(group.cg)),
         SolverKind::ImplicitEulerCholesky => Box::new(cholesky::ImplicitEulerCholesky::default()),
         SolverKind::ImplicitFilter => Box::new(filter::ImplicitFilter::default()),
-    }
+        SolverKind::Xpbd => return None,
+    };
+    Some(solver)
 }
 
 /// The name of a solver in scene files.
@@ -133,11 +164,12 @@ pub fn solver_name(kind: SolverKind) -> &'static str {
         SolverKind::ImplicitEulerCg => "implicit_euler_cg",
         SolverKind::ImplicitEulerCholesky => "implicit_euler_cholesky",
         SolverKind::ImplicitFilter => "implicit_filter",
+        SolverKind::Xpbd => "xpbd",
     }
 }
 
 /// All solvers, in the order of the scene format.
-pub const ALL_SOLVERS: [SolverKind; 9] = [
+pub const ALL_SOLVERS: [SolverKind; 10] = [
     SolverKind::ExplicitEuler,
     SolverKind::SymplecticEuler,
     SolverKind::ModifiedEuler,
@@ -147,4 +179,5 @@ pub const ALL_SOLVERS: [SolverKind; 9] = [
     SolverKind::ImplicitEulerCg,
     SolverKind::ImplicitEulerCholesky,
     SolverKind::ImplicitFilter,
+    SolverKind::Xpbd,
 ];

@@ -1,0 +1,211 @@
+//! Constraints on the distance of two vertices: springs, stretch limits, coarse edges.
+//!
+//! C = |x_j − x_i| − l0 with compliance α = 1/k (Macklin, Müller, Chentanez 2016): per visit Δλ = −C / (w_i + w_j + α/h²)
+//! and each end moves by w Δλ along the link. One visit per substep, so the multiplier begins at 0 and is not kept.
+//!
+//! Positions are displacements since the frame began, in 32 bits: what a vertex moves in a substep would be lost in the
+//! rounding of its position. The difference of the two ends when the frame began, and how much its square was above that
+//! of the rest length, are stored with the link, taken in 64. So a strain of a millionth is still known to six digits, where
+//! the difference of two lengths in 32 bits would be noise.
+
+use glam::DVec3;
+
+use super::lanes::{Eight, Kernel, Lanes, Places, Point, Vectors, WIDTH};
+use super::strips::Strips;
+
+/// A link to be packed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Link {
+    /// First vertex.
+    pub i: u32,
+    /// Second vertex.
+    pub j: u32,
+    /// Rest length, m; positive.
+    pub rest_length: f64,
+    /// Compliance α = 1/k, m/N; 0 for a link that cannot stretch.
+    pub compliance: f64,
+    /// Shortest and longest length, m; 0 and infinite without limits.
+    pub range: (f64, f64),
+}
+
+/// Eight links.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(32))]
+pub struct Links8 {
+    i: Places,
+    j: Places,
+    /// x_j − x_i when the frame began, m.
+    start: [Eight; 3],
+    /// |x_j − x_i|² − l0² when the frame began, m².
+    excess: Eight,
+    rest_length: Eight,
+    compliance: Eight,
+}
+
+/// Eight links with limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(32))]
+pub struct Limits8 {
+    links: Links8,
+    shortest: Eight,
+    longest: Eight,
+}
+
+/// Packed links of a body or of one of its levels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSet {
+    /// All links.
+    pub links: Strips<Links8>,
+    /// Those that have a limit, once more.
+    pub limits: Strips<Limits8>,
+}
+
+/// No link is taken to be shorter than this, m: its direction would be noise.
+const SHORTEST: f32 = 1e-12;
+
+impl LinkSet {
+    /// Packs links of `count` vertices.
+    pub fn new(count: usize, links: &[Link]) -> LinkSet {
+        let ends: Vec<[u32; 2]> = links.iter().map(|l| [l.i, l.j]).collect();
+        let limited: Vec<Link> =
+            links.iter().copied().filter(|l| l.range.0 > 0.0 || l.range.1.is_finite()).collect();
+        let limited_ends: Vec<[u32; 2]> = limited.iter().map(|l| [l.i, l.j]).collect();
+        let limits = Strips::new(count, &limited_ends, |numbers, start| Limits8 {
+            links: pack(numbers, &limited, start),
+            shortest: numbers.map(|n| limited[n as usize].range.0 as f32),
+            longest: numbers.map(|n| limited[n as usize].range.1 as f32),
+        });
+        LinkSet { links: Strips::new(count, &ends, |numbers, start| pack(numbers, links, start)), limits }
+    }
+
+    /// Takes the differences of ends from positions when the frame begins, m.
+    pub fn begin_frame(&mut self, x: &[DVec3]) {
+        self.links.eights_mut().for_each(|(eight, start)| eight.begin_frame(&x[start..]));
+        self.limits.eights_mut().for_each(|(eight, start)| eight.links.begin_frame(&x[start..]));
+    }
+}
+
+fn pack(numbers: &[u32; WIDTH], links: &[Link], start: u32) -> Links8 {
+    let own = numbers.map(|n| links[n as usize]);
+    Links8 {
+        i: Places::new(own.map(|l| l.i - start)),
+        j: Places::new(own.map(|l| l.j - start)),
+        start: [[0.0; WIDTH]; 3],
+        excess: [0.0; WIDTH],
+        rest_length: own.map(|l| l.rest_length as f32),
+        compliance: own.map(|l| l.compliance as f32),
+    }
+}
+
+impl Links8 {
+    fn begin_frame(&mut self, x: &[DVec3]) {
+        for l in 0..WIDTH {
+            let d = x[self.j.at()[l] as usize] - x[self.i.at()[l] as usize];
+            let rest_length = f64::from(self.rest_length[l]);
+            self.excess[l] = (d.length_squared() - rest_length * rest_length) as f32;
+            for (start, d) in self.start.iter_mut().zip(d.to_array()) {
+                start[l] = d as f32;
+            }
+        }
+    }
+}
+
+/// The ends of eight links and the vector between them.
+struct Ends<L> {
+    i: Vectors<L>,
+    j: Vectors<L>,
+    /// Inverse masses.
+    w: (L, L),
+    /// From i to j.
+    d: Vectors<L>,
+    length: L,
+    /// |d|² − l0².
+    excess: L,
+}
+
+#[inline(always)]
+fn ends<L: Lanes>(links: &Links8, displacements: &[Point]) -> Ends<L> {
+    let (i, wi) = Vectors::<L>::gather(displacements, &links.i);
+    let (j, wj) = Vectors::<L>::gather(displacements, &links.j);
+    let start = Vectors::load(&links.start);
+    let change = j - i;
+    let d = start + change;
+    // |s + c|² − |s|² = c·(s + (s + c)).
+    let excess = L::load(&links.excess) + change.dot(start + d);
+    Ends { i, j, w: (wi, wj), d, length: d.length().max(L::splat(SHORTEST)), excess }
+}
+
+/// Moves the ends towards each other by `share` of the vector between them, per inverse mass.
+#[inline(always)]
+fn pull<L: Lanes>(links: &Links8, ends: &Ends<L>, share: L, displacements: &mut [Point]) {
+    let (wi, wj) = ends.w;
+    (ends.i + ends.d * (share * wi)).scatter(wi, displacements, &links.i);
+    (ends.j - ends.d * (share * wj)).scatter(wj, displacements, &links.j);
+}
+
+/// One visit of all links of a strip.
+pub struct Sweep<'a> {
+    /// The links.
+    pub links: &'a [Links8],
+    /// Displacements of the strip's vertices, m.
+    pub displacements: &'a mut [Point],
+    /// 1/h², 1/s².
+    pub inverse_h2: f32,
+    /// Whether links only resist being longer than at rest.
+    pub one_sided: bool,
+}
+
+impl Kernel for Sweep<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Sweep { links, displacements, inverse_h2, one_sided } = self;
+        // Two-sided links have no stretch that is too small to count.
+        let least = L::splat(if one_sided { 0.0 } else { f32::MIN });
+        let inverse_h2 = L::splat(inverse_h2);
+        // The two of a pair share no vertex: all of both is read before anything of both is written.
+        for [one, two] in links.as_chunks::<2>().0 {
+            let (ends_one, ends_two) = (ends::<L>(one, displacements), ends::<L>(two, displacements));
+            let share_one = share(one, &ends_one, inverse_h2, least);
+            let share_two = share(two, &ends_two, inverse_h2, least);
+            pull(one, &ends_one, share_one, displacements);
+            pull(two, &ends_two, share_two, displacements);
+        }
+    }
+}
+
+/// −Δλ = C / (w_i + w_j + α/h²), over the length of the link.
+#[inline(always)]
+fn share<L: Lanes>(links: &Links8, ends: &Ends<L>, inverse_h2: L, least: L) -> L {
+    let softness = ends.w.0 + ends.w.1 + L::load(&links.compliance) * inverse_h2;
+    // C = (|d|² − l0²) / (|d| + l0), and once more over |d| for the direction. Two supports joined by a stiff link have
+    // nothing to move: nothing is divided by nothing.
+    let divisor = (ends.length + L::load(&links.rest_length)) * ends.length * softness;
+    ends.excess.max(least) / divisor.max(L::splat(f32::MIN_POSITIVE))
+}
+
+/// One visit of all links that are longer or shorter than they may be.
+pub struct Limit<'a> {
+    /// The links.
+    pub links: &'a [Limits8],
+    /// Displacements of the strip's vertices, m.
+    pub displacements: &'a mut [Point],
+}
+
+impl Kernel for Limit<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        for eight in self.links {
+            let ends = ends::<L>(&eight.links, self.displacements);
+            let zero = L::splat(0.0);
+            let above = (ends.length - L::load(&eight.longest)).max(zero);
+            let below = (ends.length - L::load(&eight.shortest)).min(zero);
+            let divisor = ends.length * (ends.w.0 + ends.w.1);
+            let share = (above + below) / divisor.max(L::splat(f32::MIN_POSITIVE));
+            pull(&eight.links, &ends, share, self.displacements);
+        }
+    }
+}
