@@ -504,6 +504,8 @@ impl StudioApp {
     /// Begins a recording, or asks where to keep the one that is being made or that ended.
     pub fn record(&mut self) {
         if self.shown.recording || self.shown.recorded {
+            // Over at once: what happens behind the dialog is not part of it.
+            self.worker.send(Request::EndRecording);
             self.ask_file(Purpose::SaveRecording);
         } else {
             self.send_pending();

@@ -137,6 +137,7 @@ impl Player {
             Request::Do(commands) => self.take_commands(commands),
             Request::StartRecording => self.start_recording(),
             Request::StopRecording(path) => self.stop_recording(&path),
+            Request::EndRecording => self.end_recording(None),
             Request::DropRecording => {
                 self.end_recording(None);
                 self.recorded = None;

@@ -95,6 +95,8 @@ pub enum Request {
     StartRecording,
     /// Ends the recording and writes it. One that could not be written is kept: try another file.
     StopRecording(PathBuf),
+    /// Ends the recording; it waits to be saved.
+    EndRecording,
     /// Ends the recording and forgets it.
     DropRecording,
     /// Plays a recording from the disk (ESSI-16).

@@ -80,7 +80,7 @@ fn tip(s: &Simulation) -> DVec3 {
 /// Drop over reach of a cantilever under its own weight, Γ = ρ g L³ / B; and the overhang of ASTM D1388.
 pub(super) fn cantilever() -> Vec<Case> {
     let slope = |solver, dt, gamma: f64| {
-        let end = tip(&strip(solver, dt, DENSITY * G * LENGTH.powi(3) / gamma, None));
+        let end = tip(&strip(solver, dt, DENSITY * G * LENGTH * LENGTH * LENGTH / gamma, None));
         -end.y / end.x
     };
     let mut cases: Vec<Case> = [(1.0, 0.12456), (10.0, 1.06680), (100.0, 5.8881)]
@@ -93,16 +93,22 @@ pub(super) fn cantilever() -> Vec<Case> {
             Case::relative(name, "drop over reach at Γ", expected, measured, share)
         })
         .collect();
-    let degrees = slope(SolverKind::ImplicitEulerCholesky, None, 8.004).atan().to_degrees();
-    cases.push(Case::new("bending/astm-d1388", "chord at 41.5° where Γ = 8.004", 41.5, degrees, 0.2));
-    // One visit per substep leaves k h²/m of the softness of a patch too much: 6 % at 1/12000 s.
+    let degrees = souple::math::atan(slope(SolverKind::ImplicitEulerCholesky, None, 8.004)).to_degrees();
+    cases.push(Case::new(
+        "bending/cantilever/astm-d1388",
+        "chord at 41.5° where Γ = 8.004",
+        41.5,
+        degrees,
+        0.2,
+    ));
+    // One visit per substep adds k h²/m to the softness of a patch: 4 % of the stiffest modes at 1/12000 s, less of the droop.
     let measured = slope(SolverKind::Xpbd, Some(1.0 / 12_000.0), 10.0);
     cases.push(Case::relative(
         "bending/cantilever/xpbd/gamma=10",
         "drop over reach at Γ",
         1.06680,
         measured,
-        0.1,
+        0.02,
     ));
     cases
 }

@@ -103,6 +103,7 @@ pub fn for_form(body: &Body) -> Body {
         mass: body.mass,
         young_modulus: body.young_modulus,
         thickness: body.thickness,
+        bending: body.bending,
         springs: body.springs,
         rayleigh: body.rayleigh,
         limits: body.limits,
@@ -172,6 +173,8 @@ fn material_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
     );
     let young = live("Young's modulus", "Body", "young_modulus", "Pa");
     form.optional(ui, young, 0.0..=1e12, &mut body.young_modulus, 1e6, "by the springs");
+    let bending = live("Bending", "Body", "bending", "N·m");
+    form.optional(ui, bending, 0.0..=1e6, &mut body.bending, 1e-5, "bend springs only");
     form.part(
         ui,
         live("Damping", "Body", "rayleigh", ""),

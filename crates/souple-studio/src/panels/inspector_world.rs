@@ -72,6 +72,12 @@ const SOLVERS: [(SolverKind, &str); 10] = [
 pub fn group_fields(form: &mut Form, ui: &mut Ui, group: &mut Group) {
     form.choice(ui, live("Solver", "Group", "solver", ""), "SolverKind", &SOLVERS, &mut group.solver);
     form.optional(ui, live("Step", "Group", "dt", "s"), 1e-6..=1.0, &mut group.dt, 0.002, "one per frame");
+    if group.solver == SolverKind::Xpbd {
+        section(ui, "Real time", true, |ui| {
+            form.flag(ui, live("Levels", "Xpbd", "levels", ""), &mut group.xpbd.levels);
+            form.flag(ui, live("Attachments", "Xpbd", "attachments", ""), &mut group.xpbd.attachments);
+        });
+    }
     if group.solver == SolverKind::ImplicitEulerCg {
         section(ui, "Conjugate gradient", true, |ui| {
             form.number(ui, live("Tolerance", "Cg", "tolerance", ""), 1e-12..=0.5, &mut group.cg.tolerance);

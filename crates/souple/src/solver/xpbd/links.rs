@@ -198,14 +198,21 @@ impl Kernel for Limit<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        for eight in self.links {
-            let ends = ends::<L>(&eight.links, self.displacements);
-            let zero = L::splat(0.0);
-            let above = (ends.length - L::load(&eight.longest)).max(zero);
-            let below = (ends.length - L::load(&eight.shortest)).min(zero);
-            let divisor = ends.length * (ends.w.0 + ends.w.1);
-            let share = (above + below) / divisor.max(L::splat(f32::MIN_POSITIVE));
-            pull(&eight.links, &ends, share, self.displacements);
+        for [one, two] in self.links.as_chunks::<2>().0 {
+            let ends_one = ends::<L>(&one.links, self.displacements);
+            let ends_two = ends::<L>(&two.links, self.displacements);
+            pull(&one.links, &ends_one, beyond(one, &ends_one), self.displacements);
+            pull(&two.links, &ends_two, beyond(two, &ends_two), self.displacements);
         }
     }
+}
+
+/// How far links are beyond their limits, over their length and softness.
+#[inline(always)]
+fn beyond<L: Lanes>(limits: &Limits8, ends: &Ends<L>) -> L {
+    let zero = L::splat(0.0);
+    let above = (ends.length - L::load(&limits.longest)).max(zero);
+    let below = (ends.length - L::load(&limits.shortest)).min(zero);
+    let divisor = ends.length * (ends.w.0 + ends.w.1);
+    (above + below) / divisor.max(L::splat(f32::MIN_POSITIVE))
 }

@@ -2,7 +2,7 @@
 //!
 //! Both make a pull travel faster than one link per visit. Cloth whose own waves travel slower than that needs no help:
 //! they are left out where k h² / m is small, which is everywhere in the limit of small substeps. Stiffer cloth gets them with
-//! some slack: a few times the strain that its own weight causes, by a rough statement of the statics. The weight of all
+//! some slack: the strain that its own weight causes, by a rough statement of the statics. The weight of all
 //! that is further from the supports than D is carried by the links that cross from nearer to further: T = W(D) / n(D).
 
 use glam::DVec3;
@@ -14,7 +14,7 @@ use crate::mesh::{SpringFamily, Topology};
 const STIFF: f64 = 30.0;
 
 /// Slack, as a multiple of the strain at rest.
-const SLACK: f64 = 2.0;
+const SLACK: f64 = 1.0;
 
 /// Strains and elongations of a body that hangs from its supports.
 #[derive(Clone, Debug, Default, PartialEq)]
