@@ -7,7 +7,7 @@ use souple::scene::{
     Body, Collider, ColliderShape, Family, Grid, GridPlane, Group, Key, Layout, Motion, Pin, Rayleigh, Rope,
     Scene, Select, Shape, SolverKind, SphereShape, Springs, Tear, Time, Xpbd,
 };
-use souple::{ModelBuilder, Simulation};
+use souple::{Command, ModelBuilder, Simulation};
 
 fn simulation(scene: &Scene) -> Simulation {
     Simulation::new(ModelBuilder::new(scene).build().unwrap())
@@ -239,4 +239,26 @@ fn cloth_at_rest_stays_at_rest() {
     (0..120).for_each(|_| s.step());
     let moved = s.state().bodies[0].x.iter().zip(&before).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
     assert!(moved < 1e-5, "{moved} m in two seconds");
+}
+
+#[test]
+fn a_hand_leads_stiff_cloth() {
+    let mut scene = hanging(24);
+    scene.bodies[0].rayleigh = Some(Rayleigh { mass: 3.0, stiffness: None });
+    let mut s = run(&scene, 120);
+    let vertex = 24 * 23 + 12;
+    let target = s.state().bodies[0].x[vertex] + DVec3::new(0.0, 0.2, 0.3);
+    let grab = Command::Grab {
+        body: "cloth".into(),
+        vertex: vertex as u32,
+        target: target.to_array(),
+        stiffness: 100.0,
+    };
+    s.command(grab).unwrap();
+    (0..240).for_each(|_| s.step());
+    assert!(s.warnings().is_empty());
+    // Half of the weight of 2 N at most hangs on 100 N/m: 2 cm.
+    let off = s.state().bodies[0].x[vertex].distance(target);
+    assert!(off < 0.02, "{off} m from the hand");
+    assert!(s.measures().stretch_mean_percent < 0.2, "{} %", s.measures().stretch_mean_percent);
 }

@@ -69,10 +69,15 @@ pub fn run(args: &BenchArgs) -> Outcome {
             ));
         }
     }
+    let wanted = |name: &str| args.names.is_empty() || args.names.iter().any(|n| n == name);
     if let Some(path) = &args.plot {
+        if !wanted("integrators") {
+            return Err(Failure::Usage(
+                "--plot draws the comparison: run `souple bench integrators --plot FILE`".into(),
+            ));
+        }
         disk::check_writable(path)?;
     }
-    let wanted = |name: &str| args.names.is_empty() || args.names.iter().any(|n| n == name);
     let mut figures = Vec::new();
     for name in known.iter().copied().filter(|name| !["integrators", "viewer"].contains(name) && wanted(name))
     {
@@ -97,11 +102,6 @@ pub fn run(args: &BenchArgs) -> Outcome {
         }
     }
     if let Some(path) = &args.plot {
-        if comparison.is_empty() {
-            return Err(Failure::Usage(
-                "--plot draws the comparison: run `souple bench integrators --plot FILE`".into(),
-            ));
-        }
         disk::write(path, plot::integrators(&comparison).as_bytes())?;
     }
     if args.json {

@@ -42,6 +42,11 @@ fn finite(field: &str, value: f64) -> Checked<f64> {
     }
 }
 
+/// A unit in a sentence; nothing for plain numbers, whose unit is "1".
+fn of(unit: &str) -> String {
+    if unit == "1" { String::new() } else { format!(" of {unit}") }
+}
+
 fn positive(field: &str, value: f64, unit: &str) -> Checked<f64> {
     if finite(field, value)? > 0.0 {
         Ok(value)
@@ -49,7 +54,7 @@ fn positive(field: &str, value: f64, unit: &str) -> Checked<f64> {
         wrong(
             field,
             format!("it must be greater than 0, but is {value}"),
-            format!("give a positive number of {unit}"),
+            format!("give a positive number{}", of(unit)),
         )
     }
 }
@@ -61,7 +66,7 @@ fn not_negative(field: &str, value: f64, unit: &str) -> Checked<f64> {
         wrong(
             field,
             format!("it must not be negative, but is {value}"),
-            format!("give 0 or a positive number of {unit}"),
+            format!("give 0 or a positive number{}", of(unit)),
         )
     }
 }

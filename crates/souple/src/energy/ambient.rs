@@ -121,6 +121,10 @@ impl Energy for Grabs {
         "grabs"
     }
 
+    fn inside_substeps(&self) -> bool {
+        true
+    }
+
     fn value(&self, q: &Configuration) -> f64 {
         let mine = q.control.grabs.iter().filter(|g| g.body == q.body);
         mine.map(|g| 0.5 * g.stiffness * q.x[g.vertex as usize].distance_squared(g.target)).sum()

@@ -7,8 +7,8 @@
 //! direction of visits between substeps, which pumps energy into the cloth.
 //!
 //! Everything inside a frame is in 32 bits, as displacements since the frame began; differences of positions, which the
-//! constraints need, are taken in 64 bits once per frame. Forces that are no constraints (weight, air, hands) are taken
-//! once per frame, implicitly in the velocity, and are constant during it.
+//! constraints need, are taken in 64 bits once per frame. Forces that are no constraints (weight, air) are taken
+//! once per frame, implicitly in the velocity, and are constant during it. Hands are constraints.
 //!
 //! Promised: any step, stiffness, mass ratio and start is stable; the same bits for any number of threads and for all
 //! instruction sets; linear momentum of a free body is kept to rounding. In the limit of small substeps the motion is
@@ -100,6 +100,8 @@ struct Packed {
     held: Vec<u32>,
     /// Number in the body of each packed vertex.
     order: Vec<u32>,
+    /// Packed number of each vertex of the body.
+    place: Vec<u32>,
     links: LinkSet,
     bends: BendSet,
     levels: Vec<Level>,
@@ -160,7 +162,8 @@ impl Xpbd {
             substeps,
         );
         let origin = self.begin_frame(&mut packed, state, inverse_masses);
-        let pins = self.pins_of(&packed, state, pins);
+        let pins = self.pins_of(&packed, pins);
+        let hands = self.hands_of(&packed, b, control);
         let colliders = contacts.pairs[b].clone();
         let obstacle = |c: u32, s0: f64, s1: f64| {
             let collider = &model.colliders[c as usize];
@@ -183,6 +186,7 @@ impl Xpbd {
                 self.displacements[pin.vertex as usize][..3].copy_from_slice(&d);
             }
             let with_levels = help && (substeps - substep) % LEVELS_EVERY == 1 % LEVELS_EVERY;
+            pull(&hands, h, &mut self.displacements);
             self.satisfy(&mut packed, parallel, h, help, with_levels);
             let mut clock = std::time::Instant::now();
             self.marks.fill(0);
@@ -294,22 +298,24 @@ impl Xpbd {
     }
 
     /// Where supports go during the frame, as displacements.
-    fn pins_of(&self, packed: &Packed, state: &BodyState, pins: &[PinTarget]) -> Vec<PinTarget> {
-        let mut moved = Vec::new();
-        for (packed_number, &vertex) in (0u32..).zip(&packed.order) {
-            if state.pinned.binary_search_by_key(&vertex, |p| p.vertex).is_err() {
-                continue;
-            }
-            if let Ok(at) = pins.binary_search_by_key(&vertex, |p| p.vertex) {
-                let x = state.x[vertex as usize];
-                moved.push(PinTarget {
-                    vertex: packed_number,
-                    start: pins[at].start - x,
-                    end: pins[at].end - x,
-                });
-            }
-        }
-        moved
+    fn pins_of(&self, packed: &Packed, pins: &[PinTarget]) -> Vec<PinTarget> {
+        let displacement = |pin: &PinTarget| {
+            let vertex = packed.place[pin.vertex as usize];
+            let x = self.x[vertex as usize];
+            PinTarget { vertex, start: pin.start - x, end: pin.end - x }
+        };
+        pins.iter().filter(|p| packed.held.binary_search(&p.vertex).is_ok()).map(displacement).collect()
+    }
+
+    /// Where hands pull vertices of the body to, as displacements.
+    fn hands_of(&self, packed: &Packed, b: usize, control: &Control) -> Vec<Hand> {
+        let own = control.grabs.iter().filter(|g| g.body as usize == b && g.stiffness > 0.0);
+        own.filter_map(|grab| {
+            let vertex = *packed.place.get(grab.vertex as usize)? as usize;
+            let target = point(grab.target - self.x[vertex], 0.0);
+            Some(Hand { vertex, target, compliance: (1.0 / grab.stiffness) as f32 })
+        })
+        .collect()
     }
 
     /// Velocities from what the last substep moved, unless this is the `first`; then they feel the outer forces and
@@ -403,6 +409,26 @@ impl Xpbd {
             let single = |p: &Point| DVec3::new(p[0].into(), p[1].into(), p[2].into());
             state.x[i as usize] = self.x[k] + single(&self.displacements[k]);
             state.v[i as usize] = single(&self.velocities[k]);
+        }
+    }
+}
+
+/// A hand that pulls a vertex.
+struct Hand {
+    vertex: usize,
+    /// Displacement that it pulls to, m.
+    target: Point,
+    /// m/N.
+    compliance: f32,
+}
+
+/// Hands are springs of rest length 0, as constraints: stiff ones would throw a light vertex about as forces.
+fn pull(hands: &[Hand], h: f32, displacements: &mut [Point]) {
+    for hand in hands {
+        let p = &mut displacements[hand.vertex];
+        let share = p[3] / (p[3] + hand.compliance / (h * h));
+        for c in 0..3 {
+            p[c] += (hand.target[c] - p[c]) * share;
         }
     }
 }
@@ -513,6 +539,7 @@ impl Packed {
             attachments,
             softness,
             order,
+            place,
         }
     }
 }
