@@ -292,15 +292,16 @@ fn a_person_opens_drags_tunes_cuts_restyles_replays_and_saves() {
     studio.wait("the body is selected", |s| s["selected"] == "Body(0)");
     let field = "SpinButton Stretch stiffness";
     let state = studio.wait("the field", |s| !s["places"][field].is_null());
-    let [_, y0, x1, _] = rectangle(&state["places"][field]);
+    let [_, _, x1, _] = rectangle(&state["places"][field]);
     let bottom = picture[3];
-    if y0 + 30 > bottom {
-        // Down to it.
-        screen.events(&format!(
-            "mousemove {} {} sleep 0.1 click --repeat 8 --delay 60 5",
-            x1,
-            picture[1] + 120
-        ));
+    // Down or up to it, a notch of the wheel at a time.
+    for _ in 0..40 {
+        let [_, y0, _, y1] = rectangle(&studio.state()["places"][field]);
+        if y0 > picture[1] && y1 < bottom {
+            break;
+        }
+        let notch = if y1 >= bottom { 5 } else { 4 };
+        screen.events(&format!("mousemove {x1} {} sleep 0.1 click {notch} sleep 0.3", picture[1] + 120));
     }
     studio.wait("it is in sight", |s| {
         let [_, y0, _, y1] = rectangle(&s["places"][field]);
