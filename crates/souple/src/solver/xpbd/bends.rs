@@ -182,6 +182,7 @@ mod tests {
         let (mass, h) = (0.003, 1e-5f32);
         let mut set = BendSet::new(n, patches);
         set.begin_frame(&x);
+        let mut runs = Vec::new();
         for instructions in [Instructions::Plain, Instructions::detect()] {
             let mut displacements = vec![[0.0, 0.0, 0.0, 1.0 / mass]; n];
             set.bends.visit(&Parallel::default(), &mut displacements, |bends, displacements| {
@@ -193,6 +194,8 @@ mod tests {
                 let found = DVec3::new(x, y, z) * f64::from(mass) / f64::from(h * h);
                 assert!(found.distance(*f) < 1e-3 * largest, "{found} against {f}");
             }
+            runs.push(displacements);
         }
+        assert_eq!(runs[0], runs[1], "the same bits with all instructions");
     }
 }

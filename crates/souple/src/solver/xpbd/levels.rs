@@ -295,9 +295,8 @@ fn even_weights(arms: &[DVec3]) -> Vec<f64> {
     // Gauss and Jordan; the matrix is positive definite, so no pivot is needed.
     for i in 0..n {
         let pivot = m[i].clone();
-        for (r, row) in m.iter_mut().enumerate().filter(|(r, _)| *r != i) {
+        for (_, row) in m.iter_mut().enumerate().filter(|(r, _)| *r != i) {
             let factor = row[i] / pivot[i];
-            debug_assert!(r != i);
             row.iter_mut().zip(&pivot).for_each(|(a, p)| *a -= factor * p);
         }
     }

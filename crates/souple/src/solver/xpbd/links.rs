@@ -216,3 +216,46 @@ fn beyond<L: Lanes>(limits: &Limits8, ends: &Ends<L>) -> L {
     let divisor = ends.length * (ends.w.0 + ends.w.1);
     (above + below) / divisor.max(L::splat(f32::MIN_POSITIVE))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::uniform;
+    use crate::parallel::Parallel;
+    use crate::solver::xpbd::lanes::Instructions;
+
+    #[test]
+    fn a_sweep_has_the_same_bits_with_all_instructions() {
+        let n = 200;
+        let r = |i: u32, k: u64| uniform(3, 8 * u64::from(i) + k);
+        let x: Vec<DVec3> = (0..n).map(|i| DVec3::new(r(i, 0), r(i, 1), r(i, 2))).collect();
+        let link = |i: u32, j: u32| Link {
+            i,
+            j,
+            rest_length: 0.5 * r(i, 3) + 0.1,
+            compliance: 1e-6 * r(j, 4),
+            range: (0.1, 0.7),
+        };
+        let links: Vec<Link> = (0..n - 9).flat_map(|i| [link(i, i + 1), link(i, i + 9)]).collect();
+        let mut set = LinkSet::new(n as usize, &links);
+        set.begin_frame(&x);
+        let run = |instructions: Instructions| {
+            let mut points: Vec<Point> = (0..n)
+                .map(|i| [1e-3 * r(i, 5) as f32, 0.0, 1e-4, if i == 7 { 0.0 } else { 300.0 }])
+                .collect();
+            for one_sided in [false, true] {
+                set.links.visit(&Parallel::default(), &mut points, |links, displacements| {
+                    instructions.run(Sweep { links, displacements, inverse_h2: 5e5, one_sided });
+                });
+            }
+            set.limits.visit(&Parallel::default(), &mut points, |links, displacements| {
+                instructions.run(Limit { links, displacements });
+            });
+            points
+        };
+        let (plain, best) = (run(Instructions::Plain), run(Instructions::detect()));
+        assert!(plain.as_flattened().iter().all(|c| c.is_finite()));
+        assert_eq!(plain, best);
+        assert_eq!(plain[7][3], 0.0);
+    }
+}
