@@ -157,7 +157,7 @@ impl Capture {
 
     /// What is seen now.
     pub fn moment(&mut self, simulation: &Simulation) -> Moment {
-        let (state, contacts) = (simulation.state(), simulation.contacts());
+        let state = simulation.state();
         let mut moment = Moment { step: state.step, time: state.time, ..Moment::default() };
         for (b, body) in state.bodies.iter().enumerate() {
             let known = self.meshes[b].topology.as_ref();
@@ -165,7 +165,7 @@ impl Capture {
                 let radius = self.meshes[b].rope_radius;
                 self.meshes[b] = Arc::new(body_mesh(&body.topology, &self.uvs[b], radius));
             }
-            let touching = contacts.points.get(b).into_iter().flatten();
+            let touching = simulation.contacts(b).iter();
             moment.items.push(Item {
                 name: Arc::clone(&self.names[b]),
                 kind: ItemKind::Body(b),

@@ -28,6 +28,7 @@
 //! Units are SI everywhere. The same scene gives the same bits for any number of threads.
 
 mod adopt;
+mod advance;
 mod builder;
 mod bytes;
 pub mod check;

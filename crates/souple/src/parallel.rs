@@ -99,6 +99,20 @@ impl Parallel {
         }
     }
 
+    /// Calls `f(number, item)` for each of a few large items, which hold `particles` in all.
+    pub fn each_of<T: Send>(
+        &self,
+        particles: usize,
+        items: &mut [T],
+        f: impl Fn(usize, &mut T) + Sync + Send,
+    ) {
+        if items.len() > 1 && self.shares(particles) {
+            self.run(|| items.par_iter_mut().enumerate().for_each(|(i, item)| f(i, item)));
+        } else {
+            items.iter_mut().enumerate().for_each(|(i, item)| f(i, item));
+        }
+    }
+
     /// Calls `f` for each item, whatever it costs.
     pub fn each<T: Send>(&self, items: Vec<T>, f: impl Fn(T) + Sync + Send) {
         if self.is_parallel() {

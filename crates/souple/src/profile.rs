@@ -80,6 +80,15 @@ impl Profile {
         *clock = now;
     }
 
+    /// Books what another profile has booked inside stages, `share` of it, and empties it.
+    pub(crate) fn take_inside(&mut self, other: &mut Profile, share: f64) {
+        for (mine, theirs) in self.times.iter_mut().zip(other.times) {
+            *mine += theirs.mul_f64(share);
+        }
+        self.nested += other.nested.mul_f64(share);
+        *other = Profile::default();
+    }
+
     /// Books the time since `clock` on a stage that runs inside another, and restarts the clock.
     pub(crate) fn lap_inside(&mut self, stage: Stage, clock: &mut Instant) {
         let now = Instant::now();

@@ -6,14 +6,14 @@ use std::time::Instant;
 use glam::DVec3;
 
 use crate::adopt::{Misfit, carry_over};
-use crate::contact::Contacts;
-use crate::control::{self, Command, Control, PinTarget};
+use crate::advance::{Frame, Workspace};
+use crate::contact::ContactPoint;
+use crate::control::{self, Command, Control};
 use crate::energy::FanDrag;
 use crate::error::Error;
-use crate::health::{MAX_HALVINGS, Symptom, Warning, WarningKind, examine};
+use crate::health::{MAX_HALVINGS, Symptom, Warning, WarningKind};
 use crate::math::Pose;
 use crate::measure::{self, Measures};
-use crate::mesh::tear::{TearLimits, TearScratch, tear};
 use crate::mesh::vertex_normals;
 use crate::model::{BodyModel, Model};
 use crate::parallel::Parallel;
@@ -21,8 +21,7 @@ use crate::profile::{Profile, Stage};
 use crate::recording::{LoggedCommand, Recording};
 use crate::scene::SolverKind;
 use crate::snapshot;
-use crate::solver::xpbd::FrameTask;
-use crate::solver::{Method, Problem, limits};
+use crate::solver::Method;
 use crate::state::{BodyState, State};
 
 /// A scene that runs.
@@ -33,7 +32,6 @@ pub struct Simulation {
     /// The state after the last step: what bad input is replaced by.
     last_good: State,
     control: Control,
-    contacts: Contacts,
     workspaces: Vec<Workspace>,
     normals: Vec<Vec<DVec3>>,
     parallel: Parallel,
@@ -42,18 +40,6 @@ pub struct Simulation {
     pending: Vec<Command>,
     recording: Option<Recording>,
     fault: Option<Stage>,
-}
-
-/// Scratch memory of one body: the solver works on a copy, which is kept only if it is healthy.
-#[derive(Debug)]
-struct Workspace {
-    candidate: BodyState,
-    method: Method,
-    inverse_masses: Vec<f64>,
-    x0: Vec<DVec3>,
-    /// Supported particles of this step, with those that a tear adds.
-    pins: Vec<PinTarget>,
-    tear: TearScratch,
 }
 
 impl Simulation {
@@ -70,19 +56,11 @@ impl Simulation {
             .bodies
             .iter()
             .zip(&state.bodies)
-            .map(|(body, state)| Workspace {
-                candidate: state.clone(),
-                method: Method::of(&model.groups[body.group]),
-                inverse_masses: Vec::new(),
-                x0: Vec::new(),
-                pins: Vec::new(),
-                tear: TearScratch::default(),
-            })
+            .map(|(body, state)| Workspace::new(&model, body, state))
             .collect();
         let mut simulation = Simulation {
             last_good: state.clone(),
             control: Control::new(&model),
-            contacts: Contacts::new(&model),
             workspaces,
             normals: vec![Vec::new(); model.bodies.len()],
             parallel: Parallel::default(),
@@ -134,6 +112,10 @@ impl Simulation {
             self.state.bodies[0].x[0] = DVec3::NAN;
         }
         for (b, body) in self.state.bodies.iter_mut().enumerate() {
+            let good = &self.last_good.bodies[b];
+            if body.still_frames > 0 && (body.x != good.x || body.v != good.v) {
+                body.still_frames = 0;
+            }
             if !is_sound(body, &self.model.bodies[b]) {
                 body.copy_from(&self.last_good.bodies[b]);
                 self.warnings.push(Warning {
@@ -150,6 +132,9 @@ impl Simulation {
     /// Evaluates pins, colliders, wind and hands for this step.
     fn apply_control(&mut self, commands: &[Command]) {
         self.control.evaluate(&self.model, &mut self.state, commands, self.model.frame_dt());
+        if !commands.is_empty() {
+            self.state.bodies.iter_mut().for_each(|b| b.still_frames = 0);
+        }
         if self.injects(Stage::ApplyControl) {
             self.control.wind.velocity[0] = f64::NAN;
             self.control.pins[0].iter_mut().for_each(|p| p.end = DVec3::NAN);
@@ -172,37 +157,67 @@ impl Simulation {
 
     /// Finds the colliders that each body may meet.
     fn broad_phase(&mut self) {
-        for (b, body) in self.state.bodies.iter().enumerate() {
-            self.contacts.estimate_reach(b, body, self.model.gravity, self.model.frame_dt());
-        }
-        if self.injects(Stage::BroadPhase) {
-            self.contacts.reach[0] = (DVec3::NAN, DVec3::NAN);
-        }
-        for b in 0..self.state.bodies.len() {
-            self.contacts.broad_phase(b, &self.model, &self.control);
-        }
+        let injects = self.injects(Stage::BroadPhase);
+        let Simulation { model, state, control, workspaces, parallel, .. } = self;
+        parallel.each_of(state.particle_count(), workspaces, |b, work| {
+            work.contacts.estimate_reach(&state.bodies[b], model.gravity, model.frame_dt());
+            if injects && b == 0 {
+                work.contacts.reach = (DVec3::NAN, DVec3::NAN);
+            }
+            work.contacts.broad_phase(&model.bodies[b], model, control);
+        });
     }
 
     /// Forgets the contacts of the last step; those of this one are found in its substeps, where particles move.
     fn find_contacts(&mut self) {
-        self.contacts.points.iter_mut().for_each(Vec::clear);
+        self.workspaces.iter_mut().for_each(|w| w.contacts.points.clear());
         if self.injects(Stage::FindContacts) {
-            self.contacts.pairs.iter_mut().for_each(Vec::clear);
-            self.contacts.reach[0] = (DVec3::NAN, DVec3::NAN);
+            self.workspaces.iter_mut().for_each(|w| w.contacts.pairs.clear());
+            self.workspaces[0].contacts.reach = (DVec3::NAN, DVec3::NAN);
         }
     }
 
-    /// Advances every body of every group by its solver, on a copy.
+    /// Advances every body by the solver of its group, on a copy: small bodies at once, each on a thread, large ones one
+    /// after the other, each on all threads.
     fn solve(&mut self) {
-        for group in 0..self.model.groups.len() {
-            for b in 0..self.model.bodies.len() {
-                if self.model.bodies[b].group == group && !self.state.bodies[b].frozen {
-                    self.advance_body(b, 0);
-                }
+        self.find_sleepers();
+        let Simulation { model, state, control, workspaces, parallel, profile, .. } = self;
+        let is_large = |b: usize| parallel.shares(state.bodies[b].topology.largest_count());
+        let mut small = 0;
+        for (b, work) in workspaces.iter_mut().enumerate().filter(|(_, w)| !w.rests) {
+            if is_large(b) {
+                work.advance(&Frame { model, control, parallel }, b, 0, &state.bodies[b]);
+                profile.take_inside(&mut work.profile, 1.0);
+            } else {
+                small += state.bodies[b].x.len();
             }
         }
+        parallel.each_of(small, workspaces, |b, work| {
+            if !work.rests && !is_large(b) {
+                work.advance_alone(model, control, b, &state.bodies[b]);
+            }
+        });
+        // What they booked at the same time took less.
+        let share = if parallel.shares(small) { 1.0 / parallel.threads() as f64 } else { 1.0 };
+        workspaces.iter_mut().for_each(|w| profile.take_inside(&mut w.profile, share));
         if self.injects(Stage::Solve) {
             self.workspaces[0].candidate.x[0] = DVec3::NAN;
+        }
+    }
+
+    /// Finds which bodies are not advanced: those that are frozen, and those that sleep and are left alone.
+    fn find_sleepers(&mut self) {
+        for (b, work) in self.workspaces.iter_mut().enumerate() {
+            let body = &mut self.state.bodies[b];
+            let asleep = is_asleep(&self.model, b, body);
+            let woken = asleep && !work.is_left_alone(&self.model, &self.control, b);
+            if woken {
+                body.still_frames = 0;
+            }
+            work.rests = body.frozen || (asleep && !woken);
+            if asleep && !woken {
+                work.candidate.copy_from(body);
+            }
         }
     }
 
@@ -211,40 +226,56 @@ impl Simulation {
         if self.injects(Stage::CheckHealth) {
             self.workspaces[0].candidate.v[0] = DVec3::NAN;
         }
-        for b in 0..self.model.bodies.len() {
-            if self.state.bodies[b].frozen {
-                continue;
+        let particles = self.state.particle_count();
+        let Simulation { model, state, workspaces, parallel, .. } = self;
+        parallel.each_of(particles, workspaces, |_, work| work.symptom = work.examine(model));
+        parallel.each_of(particles, &mut state.bodies, |b, body| {
+            let work = &workspaces[b];
+            if work.rests || work.symptom.is_some() {
+                return;
             }
-            let Some(symptom) = self.symptom(b) else {
-                self.state.bodies[b].copy_from(&self.workspaces[b].candidate);
-                continue;
-            };
-            let cured = (1..=MAX_HALVINGS).find(|&halvings| {
-                self.advance_body(b, halvings);
-                self.symptom(b).is_none()
-            });
-            let kind = match cured {
-                Some(halvings) => {
-                    self.state.bodies[b].copy_from(&self.workspaces[b].candidate);
-                    WarningKind::Retried { halvings, symptom }
-                }
-                None => {
-                    let body = &mut self.state.bodies[b];
-                    body.frozen = true;
-                    body.v.iter_mut().for_each(|v| *v = DVec3::ZERO);
-                    WarningKind::Frozen { symptom }
-                }
-            };
-            self.warn_of_divergence(b, kind);
+            let still = is_still(model, b, body, work);
+            let still_frames = if still { body.still_frames.saturating_add(1) } else { 0 };
+            body.copy_from(&work.candidate);
+            body.still_frames = still_frames;
+            if is_asleep(model, b, body) {
+                body.v.fill(DVec3::ZERO);
+            }
+        });
+        for b in 0..self.model.bodies.len() {
+            if let Some(symptom) = self.workspaces[b].symptom.filter(|_| !self.state.bodies[b].frozen) {
+                self.retry(b, symptom);
+            }
         }
         self.state.time = self.control.t1;
         self.state.step += 1;
-        self.last_good.copy_from(&self.state);
+        let Simulation { state, last_good, parallel, .. } = self;
+        parallel.each_of(particles, &mut last_good.bodies, |b, body| body.copy_from(&state.bodies[b]));
+        last_good.copy_rest_from(state);
     }
 
-    fn symptom(&self, b: usize) -> Option<Symptom> {
-        let candidate = &self.workspaces[b].candidate;
-        examine(&candidate.x, &candidate.v, &self.model.health)
+    /// Advances a body that diverged with smaller and smaller steps, or freezes it.
+    fn retry(&mut self, b: usize, symptom: Symptom) {
+        let Simulation { model, state, control, workspaces, parallel, profile, .. } = self;
+        let work = &mut workspaces[b];
+        let cured = (1..=MAX_HALVINGS).find(|&halvings| {
+            work.advance(&Frame { model, control, parallel }, b, halvings, &state.bodies[b]);
+            work.examine(model).is_none()
+        });
+        profile.take_inside(&mut work.profile, 1.0);
+        let body = &mut state.bodies[b];
+        let kind = match cured {
+            Some(halvings) => {
+                body.copy_from(&work.candidate);
+                WarningKind::Retried { halvings, symptom }
+            }
+            None => {
+                body.frozen = true;
+                body.v.iter_mut().for_each(|v| *v = DVec3::ZERO);
+                WarningKind::Frozen { symptom }
+            }
+        };
+        self.warn_of_divergence(b, kind);
     }
 
     fn warn_of_divergence(&mut self, b: usize, kind: WarningKind) {
@@ -266,13 +297,15 @@ impl Simulation {
     /// Updates what is seen: smooth normals.
     fn update_mappings(&mut self) {
         let injects = self.injects(Stage::UpdateMappings);
-        for (body, normals) in self.state.bodies.iter().zip(&mut self.normals) {
+        let Simulation { state, normals, parallel, .. } = self;
+        parallel.each_of(state.particle_count(), normals, |b, normals| {
+            let body = &state.bodies[b];
             vertex_normals(&body.x, &body.topology.triangles, normals);
             if injects {
                 normals[0] = DVec3::NAN;
             }
             normals.iter_mut().filter(|n| !n.is_finite()).for_each(|n| *n = DVec3::Y);
-        }
+        });
     }
 
     /// Writes the control log and the hash of the state.
@@ -292,88 +325,6 @@ impl Simulation {
         commands.clear();
         commands.append(&mut self.pending);
         self.pending = commands;
-    }
-
-    /// Advances one body from the state by one frame into its workspace, with 2^halvings times the usual substeps.
-    fn advance_body(&mut self, b: usize, halvings: u32) {
-        let Simulation { model, state, control, contacts, workspaces, parallel, profile, .. } = self;
-        let body = &model.bodies[b];
-        let group = &model.groups[body.group];
-        let work = &mut workspaces[b];
-        let substeps = group.substeps << halvings;
-        let h = model.frame_dt() / f64::from(substeps);
-        work.candidate.copy_from(&state.bodies[b]);
-        work.pins.clone_from(&control.pins[b]);
-        if let Method::RealTime(solver) = &mut work.method {
-            work.inverse_masses.clear();
-            work.inverse_masses.extend(work.candidate.topology.masses.iter().map(|m| 1.0 / m));
-            work.candidate.pinned.iter().for_each(|p| work.inverse_masses[p.vertex as usize] = 0.0);
-            for attempt in 0..2 {
-                parallel.run(|| {
-                    solver.advance(FrameTask {
-                        model,
-                        control,
-                        contacts,
-                        parallel,
-                        profile,
-                        b,
-                        substeps,
-                        pins: &work.pins,
-                        inverse_masses: &work.inverse_masses,
-                        state: &mut work.candidate,
-                    });
-                });
-                // A body that went further than expected may have met colliders nobody looked at: once more with them.
-                let known = contacts.pairs[b].len();
-                if attempt > 0 || contacts.within_reach(b, &work.candidate.x) {
-                    break;
-                }
-                contacts.widen_reach(b, &state.bodies[b].x, &work.candidate.x, model, control);
-                if contacts.pairs[b].len() == known {
-                    break;
-                }
-                work.candidate.copy_from(&state.bodies[b]);
-            }
-            work.place_pins(1.0);
-            if let Some(limits) = &body.tear {
-                work.tear(limits);
-            }
-            return;
-        }
-        parallel.run(|| {
-            for substep in 0..substeps {
-                let share = |s: u32| f64::from(s) / f64::from(substeps);
-                let (s0, s1) = (share(substep), share(substep + 1));
-                let t = control.t0 + s0 * (control.t1 - control.t0);
-                work.begin_substep(s1, h);
-                let BodyState { x, v, topology, .. } = &mut work.candidate;
-                let problem = Problem {
-                    energies: &body.energies,
-                    topology,
-                    control,
-                    parallel,
-                    body: b as u32,
-                    inverse_masses: &work.inverse_masses,
-                };
-                if let Method::Substeps(solver) = &mut work.method {
-                    solver.advance(&problem, x, v, t, h);
-                }
-                if let Some(limit) = &body.limits {
-                    limits::apply(limit, topology, &work.inverse_masses, h, x, v);
-                }
-                let mut clock = Instant::now();
-                if !contacts.within_reach(b, x) {
-                    contacts.widen_reach(b, &work.x0, x, model, control);
-                }
-                profile.lap_inside(Stage::BroadPhase, &mut clock);
-                contacts.collide(b, model, control, (s0, s1), h, &work.inverse_masses, &work.x0, x, v);
-                profile.lap_inside(Stage::FindContacts, &mut clock);
-                work.place_pins(s1);
-                if let Some(limits) = &body.tear {
-                    work.tear(limits);
-                }
-            }
-        });
     }
 
     // ---- what a caller reads and does ----
@@ -404,9 +355,14 @@ impl Simulation {
         control::collider_pose(&self.model.colliders[collider], offset, self.state.time)
     }
 
-    /// Contacts of the last step.
-    pub fn contacts(&self) -> &Contacts {
-        &self.contacts
+    /// Contacts of a body in the last step.
+    pub fn contacts(&self, body: usize) -> &[ContactPoint] {
+        &self.workspaces[body].contacts.points
+    }
+
+    /// Whether a body sleeps: it has been still, and is not advanced until something is done to it.
+    pub fn is_asleep(&self, body: usize) -> bool {
+        is_asleep(&self.model, body, &self.state.bodies[body])
     }
 
     /// Smooth normals of a body, one per particle.
@@ -470,7 +426,7 @@ impl Simulation {
             work.method = Method::of(&self.model.groups[body.group]);
         }
         self.control.settle(&self.model, &self.state);
-        self.contacts.points.iter_mut().for_each(Vec::clear);
+        self.workspaces.iter_mut().for_each(|w| w.contacts.points.clear());
         self.update_mappings();
         Ok(())
     }
@@ -529,6 +485,19 @@ impl Simulation {
     }
 }
 
+/// Whether a body has been still for so long that it sleeps.
+fn is_asleep(model: &Model, b: usize, body: &BodyState) -> bool {
+    let sleep = &model.groups[model.bodies[b].group].sleep;
+    sleep.is_some_and(|s| f64::from(body.still_frames) * model.frame_dt() >= s.after)
+}
+
+/// Whether a frame moved a body so little that it counts as still.
+fn is_still(model: &Model, b: usize, before: &BodyState, work: &Workspace) -> bool {
+    let sleep = &model.groups[model.bodies[b].group].sleep;
+    let same_mesh = work.candidate.x.len() == before.x.len();
+    sleep.is_some_and(|s| same_mesh && work.frame_speed(before, model.frame_dt()) < s.speed)
+}
+
 /// Whether numbers of a state that anyone may have written fit together and are finite.
 fn is_sound(body: &BodyState, model: &BodyModel) -> bool {
     let n = body.topology.len();
@@ -538,53 +507,4 @@ fn is_sound(body: &BodyState, model: &BodyModel) -> bool {
         && body.pinned.iter().all(|p| (p.vertex as usize) < n)
         && body.pinned.windows(2).all(|w| w[0].vertex < w[1].vertex)
         && body.x.iter().chain(&body.v).chain(&body.pin_offsets).all(|p| p.is_finite())
-}
-
-impl Workspace {
-    /// Masses of free particles; supported ones get the velocity that takes them to their place at share `s1` of the step.
-    fn begin_substep(&mut self, s1: f64, h: f64) {
-        let BodyState { x, v, topology, pinned, .. } = &mut self.candidate;
-        self.x0.clone_from(x);
-        self.inverse_masses.clear();
-        self.inverse_masses.extend(topology.masses.iter().map(|m| 1.0 / m));
-        for pin in pinned.iter() {
-            let i = pin.vertex as usize;
-            self.inverse_masses[i] = 0.0;
-            v[i] = match target(&self.pins, pin.vertex, s1) {
-                Some(place) => (place - x[i]) / h,
-                None => DVec3::ZERO,
-            };
-        }
-    }
-
-    /// Puts supported particles exactly where they belong at share `s` of the step.
-    fn place_pins(&mut self, s: f64) {
-        for pin in &self.candidate.pinned {
-            if let Some(place) = target(&self.pins, pin.vertex, s) {
-                self.candidate.x[pin.vertex as usize] = place;
-            }
-        }
-    }
-
-    /// Splits the body where springs pass their limits, and keeps the list of supports true.
-    fn tear(&mut self, limits: &TearLimits) {
-        let BodyState { x, v, topology, .. } = &mut self.candidate;
-        let inverse_masses = &self.inverse_masses;
-        let held = |i: u32| inverse_masses[i as usize] == 0.0;
-        let before = x.len() as u32;
-        let Some(torn) = tear(topology, x, v, &held, limits, &mut self.tear) else { return };
-        for &added in &torn.held {
-            // Both lips of a tear through a support go on moving with it.
-            if let Ok(at) = self.pins.binary_search_by_key(&torn.source(added, before), |p| p.vertex) {
-                self.pins.push(PinTarget { vertex: added, ..self.pins[at] });
-            }
-        }
-        self.candidate.follow_supports(&torn, before);
-    }
-}
-
-/// Where a supported particle belongs at share `s` of the step.
-fn target(pins: &[PinTarget], vertex: u32, s: f64) -> Option<DVec3> {
-    let at = pins.binary_search_by_key(&vertex, |p| p.vertex).ok()?;
-    Some(pins[at].start.lerp(pins[at].end, s))
 }

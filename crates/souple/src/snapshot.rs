@@ -1,6 +1,7 @@
 //! Snapshots: the whole state as portable, versioned bytes. Restored, a scene goes on with the same bits.
 //!
-//! Version 2 added the fan at the end. Snapshots of version 1 are read: they have none.
+//! Version 2 added the fan at the end, version 3 how long bodies have been still. Older snapshots are read: they have no
+//! fan, and all bodies are awake.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::model::Model;
 use crate::state::{BodyState, Fan, Grab, PinnedVertex, State};
 
 const MAGIC: &[u8; 8] = b"SOUPSNAP";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Steps and tears are counted on from a snapshot: there must be room.
 const LARGEST_COUNT: u64 = 1 << 48;
@@ -65,6 +66,7 @@ pub fn save(model: &Model, state: &State) -> Vec<u8> {
         w.f64(fan.speed);
         w.f64(fan.radius);
     }
+    state.bodies.iter().for_each(|body| w.u32(body.still_frames));
     w.finish()
 }
 
@@ -98,7 +100,7 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
         return r.fail("its number of steps is not credible");
     }
     let mut index = 0;
-    let bodies = r.list(1, |r| {
+    let mut bodies = r.list(1, |r| {
         let Some(body) = model.bodies.get(index) else { return r.fail("it has too many bodies") };
         index += 1;
         let x = r.list(24, Reader::vector)?;
@@ -122,7 +124,7 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
         if pinned.iter().any(|p| p.vertex as usize >= n || !known_set(p)) {
             return r.fail(format!("a support of body '{}' is not there", body.name));
         }
-        Ok(BodyState { x, v, topology, pinned, pin_offsets, frozen })
+        Ok(BodyState { x, v, topology, pinned, pin_offsets, frozen, still_frames: 0 })
     })?;
     let collider_offsets = r.list(56, |r| {
         let rotation = DQuat::from_xyzw(r.f64()?, r.f64()?, r.f64()?, r.f64()?);
@@ -142,6 +144,11 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
         return r.fail("a grabbed particle is not there");
     }
     let fan = if r.version() >= 2 && r.u8()? != 0 { Some(restore_fan(&mut r)?) } else { None };
+    if r.version() >= 3 {
+        for body in &mut bodies {
+            body.still_frames = r.u32()?;
+        }
+    }
     r.finish()?;
     Ok(State { time, step, bodies, collider_offsets, wind_override: has_wind.then_some(wind), grabs, fan })
 }

@@ -43,6 +43,8 @@ pub struct BodyState {
     pub pin_offsets: Vec<DVec3>,
     /// Whether it diverged for good and is no longer simulated.
     pub frozen: bool,
+    /// Frames in a row in which it was still; it sleeps when they are enough.
+    pub still_frames: u32,
 }
 
 /// A supported particle.
@@ -116,6 +118,7 @@ impl State {
                         pinned,
                         pin_offsets: vec![DVec3::ZERO; body.pins.len()],
                         frozen: false,
+                        still_frames: 0,
                     }
                 })
                 .collect(),
@@ -126,13 +129,23 @@ impl State {
         }
     }
 
+    /// Number of particles of all bodies.
+    pub fn particle_count(&self) -> usize {
+        self.bodies.iter().map(|b| b.x.len()).sum()
+    }
+
     /// Copies another state of the same model into this one without new memory where the sizes agree.
     pub fn copy_from(&mut self, other: &State) {
-        self.time = other.time;
-        self.step = other.step;
         for (mine, theirs) in self.bodies.iter_mut().zip(&other.bodies) {
             mine.copy_from(theirs);
         }
+        self.copy_rest_from(other);
+    }
+
+    /// The same for all but the bodies.
+    pub(crate) fn copy_rest_from(&mut self, other: &State) {
+        self.time = other.time;
+        self.step = other.step;
         self.collider_offsets.clone_from(&other.collider_offsets);
         self.wind_override = other.wind_override;
         self.grabs.clone_from(&other.grabs);
@@ -155,6 +168,10 @@ impl State {
             }
             hash.vectors(&body.pin_offsets);
             hash.word(u64::from(body.frozen));
+            // Recordings made before bodies could sleep keep their hashes.
+            if body.still_frames > 0 {
+                hash.word(u64::from(body.still_frames));
+            }
         }
         for pose in &self.collider_offsets {
             hash.vectors(&[pose.translation, pose.rotation.xyz()]);
@@ -186,6 +203,7 @@ impl BodyState {
         self.pinned.clone_from(&other.pinned);
         self.pin_offsets.clone_from(&other.pin_offsets);
         self.frozen = other.frozen;
+        self.still_frames = other.still_frames;
     }
 
     /// Keeps the list of supports true after the body, which had `before` particles, was opened.

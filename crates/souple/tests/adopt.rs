@@ -330,7 +330,7 @@ fn colliders_come_and_go_and_keep_what_commands_moved_them_by() {
     new.colliders.clear();
     s.adopt(model(&new)).unwrap();
     run(&mut s, 3);
-    assert!(s.state().collider_offsets.is_empty() && s.contacts().points[0].is_empty());
+    assert!(s.state().collider_offsets.is_empty() && s.contacts(0).is_empty());
 }
 
 #[test]

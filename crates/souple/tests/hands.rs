@@ -149,20 +149,22 @@ fn a_fan_written_into_the_state_that_makes_no_sense_is_not_used() {
 }
 
 #[test]
-fn snapshots_hold_the_fan_and_those_of_version_1_are_read() {
+fn snapshots_hold_the_fan_and_older_ones_are_read() {
     let scene = banner([6, 6]);
     let mut s = simulation(&scene);
     run(&mut s, 3);
-    // Version 1 ended where the fan now begins: one byte less, before the checksum.
+    // Version 1 ended where the fan now begins, a byte; version 2 before the four that say how long the body was still.
     let bytes = s.snapshot();
-    assert_eq!(bytes[8..12], [2, 0, 0, 0]);
-    let mut old = bytes[..bytes.len() - 9].to_vec();
-    old[8] = 1;
+    assert_eq!(bytes[8..12], [3, 0, 0, 0]);
     let mut restored = simulation(&scene);
-    restored.restore(&snapshot::with_checksum(&old)).unwrap();
-    assert_eq!(restored.state(), s.state());
+    for (version, missing) in [(1, 5), (2, 4)] {
+        let mut old = bytes[..bytes.len() - 8 - missing].to_vec();
+        old[8] = version;
+        restored.restore(&snapshot::with_checksum(&old)).unwrap();
+        assert_eq!(restored.state(), s.state());
+    }
     let mut unknown = bytes[..bytes.len() - 8].to_vec();
-    for version in [0, 3] {
+    for version in [0, 4] {
         unknown[8] = version;
         let error = restored.restore(&snapshot::with_checksum(&unknown)).unwrap_err().to_string();
         assert!(error.contains(&format!("version {version}")), "{error}");
@@ -175,9 +177,10 @@ fn snapshots_hold_the_fan_and_those_of_version_1_are_read() {
     assert_eq!(restored.state().fan, s.state().fan);
     // A fan that no command would have made.
     let bytes = s.snapshot();
-    let radius = bytes.len() - 16;
+    // Before it is said how long the body was still, and before the checksum.
+    let radius = bytes.len() - 8 - 4 - 8;
     let mut damaged = bytes[..bytes.len() - 8].to_vec();
-    damaged[radius..].copy_from_slice(&(-1.0f64).to_le_bytes());
+    damaged[radius..radius + 8].copy_from_slice(&(-1.0f64).to_le_bytes());
     assert!(restored.restore(&snapshot::with_checksum(&damaged)).unwrap_err().to_string().contains("fan"));
 }
 

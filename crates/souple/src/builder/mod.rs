@@ -194,12 +194,17 @@ impl<'a> ModelBuilder<'a> {
             if group.cg.max_iterations == 0 {
                 return wrong(&field("cg.max_iterations"), "it must be at least 1", "200 is usual");
             }
+            if let Some(sleep) = &group.sleep {
+                positive(&field("sleep.speed"), sleep.speed, "m/s")?;
+                positive(&field("sleep.after"), sleep.after, "s")?;
+            }
             Ok(GroupModel {
                 name: group.name.clone(),
                 solver: group.solver,
                 substeps: substeps as u32,
                 cg: group.cg,
                 xpbd: group.xpbd,
+                sleep: group.sleep,
             })
         };
         groups.iter().enumerate().map(compile).collect()
@@ -238,6 +243,9 @@ fn fingerprint(model: &Model) -> u64 {
         hash.text(&format!("{:?}", group.cg));
         if group.solver == SolverKind::Xpbd {
             hash.text(&format!("{:?}", group.xpbd));
+        }
+        if let Some(sleep) = group.sleep {
+            hash.text(&format!("{sleep:?}"));
         }
     }
     for body in &model.bodies {

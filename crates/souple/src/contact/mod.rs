@@ -32,78 +32,77 @@ pub struct ContactPoint {
     pub depth: f64,
 }
 
-/// What bodies may meet and do meet during a step.
+/// What a body may meet and does meet during a step.
 #[derive(Clone, Debug, Default)]
 pub struct Contacts {
-    /// For each body, the box it is expected to stay in during the step, m.
-    pub(crate) reach: Vec<(DVec3, DVec3)>,
-    /// For each body, the colliders whose box meets its reach.
-    pub(crate) pairs: Vec<Vec<u32>>,
-    /// For each body, the contacts of its last substep.
-    pub points: Vec<Vec<ContactPoint>>,
+    /// The box it is expected to stay in during the step, m.
+    pub(crate) reach: (DVec3, DVec3),
+    /// The colliders whose box meets its reach.
+    pub(crate) pairs: Vec<u32>,
+    /// The contacts of its last substep.
+    pub points: Vec<ContactPoint>,
 }
 
 impl Contacts {
-    /// No contacts, with room for all: colliders per body, and every particle on one collider.
-    pub(crate) fn new(model: &Model) -> Contacts {
-        let bodies = &model.bodies;
+    /// No contacts of a body, with room for all: every collider, and every particle on one of them.
+    pub(crate) fn new(body: &BodyModel, colliders: usize) -> Contacts {
         Contacts {
-            reach: vec![(DVec3::ZERO, DVec3::ZERO); bodies.len()],
-            pairs: bodies.iter().map(|_| Vec::with_capacity(model.colliders.len())).collect(),
-            points: bodies.iter().map(|b| Vec::with_capacity(b.topology.len())).collect(),
+            reach: (DVec3::ZERO, DVec3::ZERO),
+            pairs: Vec::with_capacity(colliders),
+            points: Vec::with_capacity(body.topology.len()),
         }
     }
 
     /// The box that a body should stay in during the step, with room to spare; [`Contacts::collide`] looks again if it does not.
-    pub(crate) fn estimate_reach(&mut self, b: usize, body: &BodyState, gravity: DVec3, dt: f64) {
+    pub(crate) fn estimate_reach(&mut self, body: &BodyState, gravity: DVec3, dt: f64) {
         let (low, high) = bounds(&body.x);
         let fastest = body.v.iter().fold(0.0f64, |m, v| m.max(v.length_squared())).sqrt();
         let margin = DVec3::splat(2.0 * fastest * dt + gravity.length() * dt * dt);
-        self.reach[b] = (low - margin, high + margin);
+        self.reach = (low - margin, high + margin);
     }
 
     /// Lists the colliders whose swept box meets the reach of a body. A box that is not finite meets everything: better
     /// slow than blind.
-    pub(crate) fn broad_phase(&mut self, b: usize, model: &Model, control: &Control) {
-        let (low, high) = self.reach[b];
-        let skin = model.bodies[b].skin;
-        self.pairs[b].clear();
+    pub(crate) fn broad_phase(&mut self, body: &BodyModel, model: &Model, control: &Control) {
+        let (low, high) = self.reach;
+        let skin = body.skin;
+        self.pairs.clear();
         for (c, (collider, (pose0, pose1))) in model.colliders.iter().zip(&control.colliders).enumerate() {
             let (collider_low, collider_high) = collider.shape.swept_bounds(pose0, pose1, skin);
             let apart = collider_low.cmpgt(high).any() || collider_high.cmplt(low).any();
             if !apart {
-                self.pairs[b].push(c as u32);
+                self.pairs.push(c as u32);
             }
         }
     }
 
     /// Whether a body is still in the box the broad phase was made for.
-    pub(crate) fn within_reach(&self, b: usize, x: &[DVec3]) -> bool {
-        let (low, high) = self.reach[b];
+    pub(crate) fn within_reach(&self, x: &[DVec3]) -> bool {
+        let (low, high) = self.reach;
         x.iter().all(|x| x.cmpge(low).all() && x.cmple(high).all())
     }
 
     /// Makes the broad phase anew for where the body is and was.
     pub(crate) fn widen_reach(
         &mut self,
-        b: usize,
         x0: &[DVec3],
         x1: &[DVec3],
+        body: &BodyModel,
         model: &Model,
         control: &Control,
     ) {
         let ((l0, h0), (l1, h1)) = (bounds(x0), bounds(x1));
-        let (low, high) = self.reach[b];
+        let (low, high) = self.reach;
         let room = (h1.max(h0) - l1.min(l0)) * 0.5;
-        self.reach[b] = (low.min(l0).min(l1) - room, high.max(h0).max(h1) + room);
-        self.broad_phase(b, model, control);
+        self.reach = (low.min(l0).min(l1) - room, high.max(h0).max(h1) + room);
+        self.broad_phase(body, model, control);
     }
 
     /// Responds to all contacts of a body over the substep from share `s0` to share `s1` of the step, of length `h`.
     /// Particles with inverse mass 0 are left alone.
     pub(crate) fn collide(
         &mut self,
-        b: usize,
+        body: &BodyModel,
         model: &Model,
         control: &Control,
         (s0, s1): (f64, f64),
@@ -113,15 +112,15 @@ impl Contacts {
         x: &mut [DVec3],
         v: &mut [DVec3],
     ) {
-        self.points[b].clear();
+        self.points.clear();
         // A particle that fell for a step or two is at rest, not bouncing.
         let rest_speed = 2.0 * model.gravity.length() * h;
         // In a corner one collider may push a particle into the other: look again, a few times at most.
-        let passes = if self.pairs[b].len() > 1 { MAX_PASSES } else { 1 };
+        let passes = if self.pairs.len() > 1 { MAX_PASSES } else { 1 };
         for pass in 0..passes {
             // Later passes meet the same contacts again; what is told is where they were first found.
             let pushed = self.one_pass(
-                b,
+                body,
                 model,
                 control,
                 (s0, s1),
@@ -142,7 +141,7 @@ impl Contacts {
     /// Responds once to each contact of each pair, and lists them if `keep`. Returns whether any particle was pushed.
     fn one_pass(
         &mut self,
-        b: usize,
+        body: &BodyModel,
         model: &Model,
         control: &Control,
         (s0, s1): (f64, f64),
@@ -154,9 +153,8 @@ impl Contacts {
         v: &mut [DVec3],
         keep: bool,
     ) -> bool {
-        let body: &BodyModel = &model.bodies[b];
         let mut pushed = false;
-        for &c in &self.pairs[b] {
+        for &c in &self.pairs {
             let collider = &model.colliders[c as usize];
             let (start, end) = &control.colliders[c as usize];
             let (pose0, pose1) = (start.lerp(end, s0), start.lerp(end, s1));
@@ -185,7 +183,7 @@ impl Contacts {
                 let Some(t) = touch else { continue };
                 pushed |= t.depth > 0.0;
                 if keep {
-                    self.points[b].push(ContactPoint {
+                    self.points.push(ContactPoint {
                         vertex: i as u32,
                         collider: c,
                         point: t.point,

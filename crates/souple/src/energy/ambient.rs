@@ -4,6 +4,7 @@
 use glam::{DMat3, DVec3};
 
 use super::{Configuration, Energy, Part};
+use crate::control::Control;
 
 /// Weight m g. Its potential is measured from the origin.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +89,11 @@ impl Energy for Pulls {
         "pulls"
     }
 
+    fn is_restless(&self, control: &Control, _body: u32) -> bool {
+        // In the step in which it begins or ends.
+        [self.from, self.until].iter().any(|t| control.t0 <= *t && *t <= control.t1)
+    }
+
     fn value(&self, q: &Configuration) -> f64 {
         if q.t < self.from || q.t >= self.until {
             return 0.0;
@@ -119,6 +125,10 @@ impl Grabs {
 impl Energy for Grabs {
     fn name(&self) -> &'static str {
         "grabs"
+    }
+
+    fn is_restless(&self, control: &Control, body: u32) -> bool {
+        control.grabs.iter().any(|g| g.body == body)
     }
 
     fn inside_substeps(&self) -> bool {
@@ -169,6 +179,10 @@ pub struct RandomForce;
 impl Energy for RandomForce {
     fn name(&self) -> &'static str {
         "random force"
+    }
+
+    fn is_restless(&self, control: &Control, _body: u32) -> bool {
+        control.wind.random_force.is_some()
     }
 
     fn add_force(&self, q: &Configuration, f: &mut [DVec3]) {

@@ -77,6 +77,12 @@ pub trait Energy: Debug + Send + Sync {
         false
     }
 
+    /// Whether it may push a body that is at rest in this step: its force changes with time, not with the body. Such a body
+    /// does not sleep.
+    fn is_restless(&self, _control: &Control, _body: u32) -> bool {
+        false
+    }
+
     /// Potential energy, J; 0 for forces that have none.
     fn value(&self, _q: &Configuration) -> f64 {
         0.0

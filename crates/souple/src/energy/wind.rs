@@ -10,6 +10,7 @@
 use glam::{DMat3, DVec3};
 
 use super::{Configuration, Energy, Part, outer, own_blocks};
+use crate::control::Control;
 
 /// Force on a triangular panel, N, from the relative wind (air minus panel, m/s).
 pub fn panel_force(
@@ -79,6 +80,10 @@ impl Energy for Aerodynamics {
         "aerodynamics"
     }
 
+    fn is_restless(&self, control: &Control, _body: u32) -> bool {
+        control.wind.gusts.is_some() || control.wind.sinus.is_some()
+    }
+
     fn add_force(&self, q: &Configuration, f: &mut [DVec3]) {
         let density = q.control.wind.air_density;
         for t in &q.topology.triangles {
@@ -138,6 +143,10 @@ impl Viscous {
 impl Energy for Viscous {
     fn name(&self) -> &'static str {
         "viscous air"
+    }
+
+    fn is_restless(&self, control: &Control, _body: u32) -> bool {
+        control.wind.gusts.is_some() || control.wind.sinus.is_some()
     }
 
     fn add_force(&self, q: &Configuration, f: &mut [DVec3]) {

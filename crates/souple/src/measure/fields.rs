@@ -37,7 +37,7 @@ pub fn vertex_speed(v: &[DVec3], out: &mut Vec<f64>) {
 }
 
 /// Where a body touched a collider in the last substep: 1 at particles of these contact points
-/// ([`Contacts::points`](crate::contact::Contacts)), 0 elsewhere. Depths are not shown: at rest they are the fall of one
+/// ([`Contacts::points`](crate::contact::Contacts::points)), 0 elsewhere. Depths are not shown: at rest they are the fall of one
 /// substep, and so tell the step size instead of the pressure.
 pub fn vertex_contact(points: &[ContactPoint], particles: usize, out: &mut Vec<f64>) {
     out.clear();

@@ -144,6 +144,9 @@ scene_type! {
         pub cg: Cg,
         /// Settings of `xpbd`.
         pub xpbd: Xpbd,
+        /// When bodies at rest are no longer advanced; without it never.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub sleep: Option<Sleep>,
     }
 }
 
@@ -155,6 +158,7 @@ impl Default for Group {
             dt: None,
             cg: Cg::default(),
             xpbd: Xpbd::default(),
+            sleep: None,
         }
     }
 }
@@ -202,6 +206,24 @@ scene_type! {
 impl Default for Xpbd {
     fn default() -> Self {
         Xpbd { levels: true, attachments: true }
+    }
+}
+
+scene_type! {
+    /// When a body falls asleep: it is not advanced until something is done to it.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Sleep {
+        /// Root mean square speed from frame to frame below which a body is still, m/s.
+        pub speed: f64,
+        /// How long it must be still, s.
+        pub after: f64,
+    }
+}
+
+impl Default for Sleep {
+    fn default() -> Self {
+        Sleep { speed: 0.002, after: 0.5 }
     }
 }
 

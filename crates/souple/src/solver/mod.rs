@@ -95,7 +95,7 @@ pub struct Capabilities {
 }
 
 /// Advances the particles of a body.
-pub trait Solver: Debug + Send {
+pub trait Solver: Debug + Send + Sync {
     /// What it is good for.
     fn capabilities(&self) -> Capabilities;
 
@@ -115,6 +115,8 @@ pub(crate) enum Method {
     Substeps(Box<dyn Solver>),
     /// A whole frame at a time, with everything inside.
     RealTime(Box<Xpbd>),
+    /// None: it is at work.
+    Absent,
 }
 
 impl Method {
@@ -130,7 +132,7 @@ impl Method {
     pub(crate) fn iterations(&self) -> u32 {
         match self {
             Method::Substeps(solver) => solver.iterations(),
-            Method::RealTime(_) => 0,
+            Method::RealTime(_) | Method::Absent => 0,
         }
     }
 }

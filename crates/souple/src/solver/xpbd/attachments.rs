@@ -38,29 +38,27 @@ pub struct AttachmentSet {
 }
 
 impl AttachmentSet {
-    /// Packs the attachments of free vertices; `held` says which are not.
-    pub fn new(attached: &[Vec<Support>], held: &[bool]) -> AttachmentSet {
-        let mut supports: Vec<u32> = attached.iter().flatten().map(|s| s.vertex).collect();
+    /// Packs the attachments of `count` vertices; `attached` gives those of one, nearest first.
+    pub fn new<I: Iterator<Item = Support>>(count: usize, attached: impl Fn(usize) -> I) -> AttachmentSet {
+        let mut supports: Vec<u32> = (0..count).flat_map(|v| attached(v).map(|s| s.vertex)).collect();
         supports.sort_unstable();
         supports.dedup();
-        let mut blocks = Vec::new();
-        for (b, block) in attached.chunks(BLOCK).enumerate() {
+        let number = |s: u32| supports.binary_search(&s).unwrap_or(0) as u32;
+        let mut blocks = Vec::with_capacity(count.div_ceil(BLOCK));
+        let mut own: Vec<(u32, Support)> = Vec::new();
+        for begin in (0..count).step_by(BLOCK) {
+            let end = count.min(begin + BLOCK);
             let mut eights = Vec::new();
             for rank in 0..MOST {
-                let one = |(v, list): (usize, &Vec<Support>)| {
-                    let support = list.get(rank).filter(|_| !held[b * BLOCK + v])?;
-                    Some((v as u32, *support))
-                };
-                let own: Vec<(u32, Support)> = block.iter().enumerate().filter_map(one).collect();
-                for eight in in_pairs(&own) {
-                    let number = |s: u32| supports.binary_search(&s).unwrap_or(0) as u32;
-                    eights.push(Attachments8 {
-                        vertex: Places::new(eight.map(|(v, _)| v)),
-                        support: Places::new(eight.map(|(_, s)| number(s.vertex))),
-                        start: [[0.0; WIDTH]; 3],
-                        longest: eight.map(|(_, s)| s.distance as f32),
-                    });
-                }
+                own.clear();
+                let one = |v: usize| attached(v).nth(rank).map(|support| ((v - begin) as u32, support));
+                own.extend((begin..end).filter_map(one));
+                eights.extend(in_pairs(&own).map(|eight| Attachments8 {
+                    vertex: Places::new(eight.map(|(v, _)| v)),
+                    support: Places::new(eight.map(|(_, s)| number(s.vertex))),
+                    start: [[0.0; WIDTH]; 3],
+                    longest: eight.map(|(_, s)| s.distance as f32),
+                }));
             }
             blocks.push(eights);
         }

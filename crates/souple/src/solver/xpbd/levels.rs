@@ -136,6 +136,7 @@ fn coarsen(graph: &Graph) -> (Graph, Level) {
     let mut entries: Vec<(u32, u32, f64)> = Vec::new();
     let mut rows: Vec<std::ops::Range<usize>> = Vec::with_capacity(n);
     let mut beside = Vec::new();
+    let mut weigher = Weigher::default();
     for i in 0..n {
         let begin = entries.len();
         if number[i] != u32::MAX {
@@ -143,9 +144,9 @@ fn coarsen(graph: &Graph) -> (Graph, Level) {
         } else {
             beside.clear();
             beside.extend(around.row(i).iter().copied().filter(|&j| number[j as usize] != u32::MAX));
-            let weights = reproducing_weights(graph.rest[i], &graph.rest, &beside);
-            let found = beside.iter().zip(weights).filter(|(_, w)| *w > 0.0);
-            entries.extend(found.map(|(&j, w)| (i as u32, number[j as usize], w)));
+            let weights = weigher.reproducing(graph.rest[i], &graph.rest, &beside);
+            let found = beside.iter().zip(weights).filter(|(_, w)| **w > 0.0);
+            entries.extend(found.map(|(&j, &w)| (i as u32, number[j as usize], w)));
         }
         rows.push(begin..entries.len());
     }
@@ -172,30 +173,39 @@ fn coarsen(graph: &Graph) -> (Graph, Level) {
             normals[c] = normals[c].normalize_or_zero();
         }
     }
-    let mut means: Vec<(u32, u32, f64)> = entries
-        .iter()
-        .filter_map(|&(i, c, w)| match (held[c as usize], graph.held[i as usize]) {
-            (true, _) => (i == kept[c as usize]).then_some((c, i, 1.0)),
-            (false, true) => None,
-            (false, false) => Some((c, i, w * graph.masses[i as usize] / masses[c as usize])),
-        })
-        .collect();
-    means.sort_unstable_by_key(|e| (e.0, e.1));
+    // Pᵀ: the numbers of the entries of each mean.
+    let parts = Rows::from_pairs(count, entries.iter().zip(0u32..).map(|(e, k)| (e.1, k)));
+    let mut means: Vec<(u32, u32, f64)> = Vec::with_capacity(entries.len());
+    for c in 0..count {
+        let share = |&k: &u32| {
+            let (i, _, w) = entries[k as usize];
+            match (held[c], graph.held[i as usize]) {
+                (true, _) => (i == kept[c]).then_some((c as u32, i, 1.0)),
+                (false, true) => None,
+                (false, false) => Some((c as u32, i, w * graph.masses[i as usize] / masses[c])),
+            }
+        };
+        means.extend(parts.row(c).iter().filter_map(share));
+    }
     let restriction = Sparse::new(count, &means);
 
-    // Two means are joined if any of their parts are neighbours.
+    // Two means are joined if any of their parts are neighbours. Each is listed once, with the lower number first.
     let mut edges: Vec<(u32, u32)> = Vec::new();
-    for &(i, j) in &graph.edges {
-        for &(_, a, _) in &entries[rows[i as usize].clone()] {
-            for &(_, b, _) in &entries[rows[j as usize].clone()] {
-                if a != b && !(held[a as usize] && held[b as usize]) {
-                    edges.push((a.min(b), a.max(b)));
+    let mut listed_for = vec![u32::MAX; count];
+    for a in 0..count as u32 {
+        let begin = edges.len();
+        for &k in parts.row(a as usize) {
+            for &j in around.row(entries[k as usize].0 as usize) {
+                for &(_, b, _) in &entries[rows[j as usize].clone()] {
+                    let both_held = held[a as usize] && held[b as usize];
+                    if b > a && !both_held && std::mem::replace(&mut listed_for[b as usize], a) != a {
+                        edges.push((a, b));
+                    }
                 }
             }
         }
+        edges[begin..].sort_unstable();
     }
-    edges.sort_unstable();
-    edges.dedup();
 
     let coarse = Graph { rest, normals, masses, slack, held, edges };
     let length = |a: usize, b: usize| {
@@ -223,6 +233,7 @@ fn coarsen(graph: &Graph) -> (Graph, Level) {
             rest_length: length(i as usize, j as usize),
             compliance: 0.0,
             range: (0.0, f64::INFINITY),
+            border: false,
         })
         .collect();
     let inverse = |c: usize| if coarse.held[c] { 0.0 } else { (1.0 / coarse.masses[c]) as f32 };
@@ -244,11 +255,16 @@ fn coarsen(graph: &Graph) -> (Graph, Level) {
 /// with alternating diagonals that finds every second vertex of every second row.
 fn choose(graph: &Graph, around: &Rows) -> (Vec<u32>, Vec<u32>) {
     let n = graph.rest.len();
-    let mut order: Vec<u32> = (0..n as u32).collect();
-    order.sort_by_key(|&i| (!graph.held[i as usize], std::cmp::Reverse(around.row(i as usize).len())));
+    // A number sorts faster than a tuple: supports before others, many neighbours before few, then as they are numbered.
+    let rank = |i: u32| {
+        let few = u64::from(u32::MAX >> 1) - around.row(i as usize).len() as u64;
+        (u64::from(!graph.held[i as usize]) << 63) | (few << 32) | u64::from(i)
+    };
+    let mut order: Vec<u64> = (0..n as u32).map(rank).collect();
+    order.sort_unstable();
     let mut covered = vec![false; n];
     let mut keep = vec![false; n];
-    for &i in &order {
+    for i in order.into_iter().map(|rank| rank as u32) {
         if graph.held[i as usize] || !covered[i as usize] {
             keep[i as usize] = true;
             around.row(i as usize).iter().for_each(|&j| covered[j as usize] = true);
@@ -260,49 +276,67 @@ fn choose(graph: &Graph, around: &Rows) -> (Vec<u32>, Vec<u32>) {
     (kept, number)
 }
 
-/// Weights, not negative and 1 in sum, whose mean of places comes closest to `x`; the most even of those.
-fn reproducing_weights(x: DVec3, places: &[DVec3], of: &[u32]) -> Vec<f64> {
-    let mut weights = vec![0.0; of.len()];
-    let mut used: Vec<usize> = (0..of.len()).collect();
-    while !used.is_empty() {
-        let arms: Vec<DVec3> = used.iter().map(|&k| places[of[k] as usize] - x).collect();
-        let solved = even_weights(&arms);
-        let lowest = (0..used.len()).min_by(|&a, &b| solved[a].total_cmp(&solved[b])).unwrap_or(0);
-        if used.len() > 1 && solved[lowest] <= 1e-6 {
-            used.remove(lowest);
-            continue;
-        }
-        used.iter().zip(solved).for_each(|(&k, w)| weights[k] = w);
-        break;
-    }
-    weights
+/// Finds weights; keeps its memory between calls.
+#[derive(Debug, Default)]
+struct Weigher {
+    used: Vec<usize>,
+    arms: Vec<DVec3>,
+    /// n rows of n + 1 numbers.
+    matrix: Vec<f64>,
+    solved: Vec<f64>,
+    weights: Vec<f64>,
 }
 
-/// Minimises |Σ w a|² + ε Σ w² for Σ w = 1, with arms in units of their mean length: (A Aᵀ + ε I) w ∝ 1.
-fn even_weights(arms: &[DVec3]) -> Vec<f64> {
-    const EVEN: f64 = 1e-3;
-    let n = arms.len();
-    let scale = arms.iter().map(|a| a.length_squared()).sum::<f64>() / n as f64;
-    let scale = if scale > 0.0 { scale } else { 1.0 };
-    let mut m: Vec<Vec<f64>> = (0..n)
-        .map(|i| {
-            let mut row: Vec<f64> = (0..n).map(|j| arms[i].dot(arms[j]) / scale).collect();
-            row[i] += EVEN;
-            row.push(1.0);
-            row
-        })
-        .collect();
-    // Gauss and Jordan; the matrix is positive definite, so no pivot is needed.
-    for i in 0..n {
-        let pivot = m[i].clone();
-        for (_, row) in m.iter_mut().enumerate().filter(|(r, _)| *r != i) {
-            let factor = row[i] / pivot[i];
-            row.iter_mut().zip(&pivot).for_each(|(a, p)| *a -= factor * p);
+impl Weigher {
+    /// Weights, not negative and 1 in sum, whose mean of places comes closest to `x`; the most even of those.
+    fn reproducing(&mut self, x: DVec3, places: &[DVec3], of: &[u32]) -> &[f64] {
+        self.weights.clear();
+        self.weights.resize(of.len(), 0.0);
+        self.used.clear();
+        self.used.extend(0..of.len());
+        while !self.used.is_empty() {
+            self.arms.clear();
+            self.arms.extend(self.used.iter().map(|&k| places[of[k] as usize] - x));
+            self.most_even();
+            let solved = &self.solved;
+            let lowest = (0..solved.len()).min_by(|&a, &b| solved[a].total_cmp(&solved[b])).unwrap_or(0);
+            if solved.len() > 1 && solved[lowest] <= 1e-6 {
+                self.used.remove(lowest);
+                continue;
+            }
+            self.used.iter().zip(solved).for_each(|(&k, w)| self.weights[k] = *w);
+            break;
         }
+        &self.weights
     }
-    let solved: Vec<f64> = (0..n).map(|i| m[i][n] / m[i][i]).collect();
-    let sum: f64 = solved.iter().sum();
-    solved.iter().map(|w| w / sum).collect()
+
+    /// Minimises |Σ w a|² + ε Σ w² for Σ w = 1, with arms in units of their mean length: (A Aᵀ + ε I) w ∝ 1.
+    fn most_even(&mut self) {
+        const EVEN: f64 = 1e-3;
+        let Weigher { arms, matrix, solved, .. } = self;
+        let n = arms.len();
+        let scale = arms.iter().map(|a| a.length_squared()).sum::<f64>() / n as f64;
+        let scale = if scale > 0.0 { scale } else { 1.0 };
+        matrix.clear();
+        for i in 0..n {
+            matrix.extend((0..n).map(|j| arms[i].dot(arms[j]) / scale + if i == j { EVEN } else { 0.0 }));
+            matrix.push(1.0);
+        }
+        // Gauss and Jordan; the matrix is positive definite, so no pivot is needed.
+        let at = |r: usize, c: usize| r * (n + 1) + c;
+        for i in 0..n {
+            for r in (0..n).filter(|r| *r != i) {
+                let factor = matrix[at(r, i)] / matrix[at(i, i)];
+                for c in 0..=n {
+                    matrix[at(r, c)] -= factor * matrix[at(i, c)];
+                }
+            }
+        }
+        solved.clear();
+        solved.extend((0..n).map(|i| matrix[at(i, n)] / matrix[at(i, i)]));
+        let sum: f64 = solved.iter().sum();
+        solved.iter_mut().for_each(|w| *w /= sum);
+    }
 }
 
 /// Length of a circular arc over its chord, from the normals at its ends: (θ/2) / sin(θ/2), with θ the turn of the normal

@@ -26,6 +26,8 @@ pub struct Link {
     pub compliance: f64,
     /// Shortest and longest length, m; 0 and infinite without limits.
     pub range: (f64, f64),
+    /// Whether it is part of a hem.
+    pub border: bool,
 }
 
 /// Eight links.
@@ -56,6 +58,8 @@ pub struct Limits8 {
 pub struct LinkSet {
     /// All links.
     pub links: Strips<Links8>,
+    /// Those of hems, once more: tension gathers there, and they are few.
+    pub borders: Strips<Links8>,
     /// Those that have a limit, once more.
     pub limits: Strips<Limits8>,
 }
@@ -63,24 +67,34 @@ pub struct LinkSet {
 /// No link is taken to be shorter than this, m: its direction would be noise.
 const SHORTEST: f32 = 1e-12;
 
+/// What is divided by instead of 0 where neither end can move: so small that it is less than any link has, so large that the
+/// quotient is finite, and 0 times it is 0, even if supports are a thousand kilometres apart.
+const NOTHING: f32 = 1e-25;
+
 impl LinkSet {
     /// Packs links of `count` vertices.
     pub fn new(count: usize, links: &[Link]) -> LinkSet {
-        let ends: Vec<[u32; 2]> = links.iter().map(|l| [l.i, l.j]).collect();
-        let limited: Vec<Link> =
-            links.iter().copied().filter(|l| l.range.0 > 0.0 || l.range.1.is_finite()).collect();
-        let limited_ends: Vec<[u32; 2]> = limited.iter().map(|l| [l.i, l.j]).collect();
-        let limits = Strips::new(count, &limited_ends, |numbers, start| Limits8 {
-            links: pack(numbers, &limited, start),
-            shortest: numbers.map(|n| limited[n as usize].range.0 as f32),
-            longest: numbers.map(|n| limited[n as usize].range.1 as f32),
-        });
-        LinkSet { links: Strips::new(count, &ends, |numbers, start| pack(numbers, links, start)), limits }
+        let some = |which: &dyn Fn(&Link) -> bool| -> (Vec<Link>, Vec<[u32; 2]>) {
+            links.iter().filter(|l| which(l)).map(|l| (*l, [l.i, l.j])).unzip()
+        };
+        let (all, all_ends) = some(&|_| true);
+        let (border, border_ends) = some(&|l| l.border);
+        let (limited, limited_ends) = some(&|l| l.range.0 > 0.0 || l.range.1.is_finite());
+        LinkSet {
+            links: Strips::new(count, &all_ends, |numbers, start| pack(numbers, &all, start)),
+            borders: Strips::new(count, &border_ends, |numbers, start| pack(numbers, &border, start)),
+            limits: Strips::new(count, &limited_ends, |numbers, start| Limits8 {
+                links: pack(numbers, &limited, start),
+                shortest: numbers.map(|n| limited[n as usize].range.0 as f32),
+                longest: numbers.map(|n| limited[n as usize].range.1 as f32),
+            }),
+        }
     }
 
     /// Takes the differences of ends from positions when the frame begins, m.
     pub fn begin_frame(&mut self, x: &[DVec3]) {
         self.links.eights_mut().for_each(|(eight, start)| eight.begin_frame(&x[start..]));
+        self.borders.eights_mut().for_each(|(eight, start)| eight.begin_frame(&x[start..]));
         self.limits.eights_mut().for_each(|(eight, start)| eight.links.begin_frame(&x[start..]));
     }
 }
@@ -182,7 +196,7 @@ fn share<L: Lanes>(links: &Links8, ends: &Ends<L>, inverse_h2: L, least: L) -> L
     // C = (|d|² − l0²) / (|d| + l0), and once more over |d| for the direction. Two supports joined by a stiff link have
     // nothing to move: nothing is divided by nothing.
     let divisor = (ends.length + L::load(&links.rest_length)) * ends.length * softness;
-    ends.excess.max(least) / divisor.max(L::splat(f32::MIN_POSITIVE))
+    ends.excess.max(least) / divisor.max(L::splat(NOTHING))
 }
 
 /// One visit of all links that are longer or shorter than they may be.
@@ -214,7 +228,7 @@ fn beyond<L: Lanes>(limits: &Limits8, ends: &Ends<L>) -> L {
     let above = (ends.length - L::load(&limits.longest)).max(zero);
     let below = (ends.length - L::load(&limits.shortest)).min(zero);
     let divisor = ends.length * (ends.w.0 + ends.w.1);
-    (above + below) / divisor.max(L::splat(f32::MIN_POSITIVE))
+    (above + below) / divisor.max(L::splat(NOTHING))
 }
 
 #[cfg(test)]
@@ -235,6 +249,7 @@ mod tests {
             rest_length: 0.5 * r(i, 3) + 0.1,
             compliance: 1e-6 * r(j, 4),
             range: (0.1, 0.7),
+            border: i % 5 == 0,
         };
         let links: Vec<Link> = (0..n - 9).flat_map(|i| [link(i, i + 1), link(i, i + 9)]).collect();
         let mut set = LinkSet::new(n as usize, &links);

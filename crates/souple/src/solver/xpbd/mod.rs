@@ -35,8 +35,8 @@ use self::touch::Obstacle;
 use super::Problem;
 use crate::contact::Contacts;
 use crate::control::{Control, PinTarget};
-use crate::mesh::geodesic::nearest_supports;
-use crate::mesh::{Patch, Topology, bounds, neighbours, vertex_normals};
+use crate::mesh::geodesic::{Support, nearest_supports};
+use crate::mesh::{Patch, Spring, Topology, bounds, neighbours, vertex_normals};
 use crate::model::{BodyModel, Model};
 use crate::parallel::{BLOCK, Parallel};
 use crate::profile::{Profile, Stage};
@@ -49,6 +49,9 @@ const LEVELS_EVERY: u32 = 2;
 
 /// Visits of the links of a level that has another below it: they are few, so more cost little.
 const COARSE_SWEEPS: u32 = 3;
+
+/// Visits of hems besides those of all links: without them single edges of a hem stretch ten times more than others.
+const BORDER_SWEEPS: u32 = 1;
 
 /// What is to be advanced by a frame.
 pub(crate) struct FrameTask<'a> {
@@ -164,7 +167,7 @@ impl Xpbd {
         let origin = self.begin_frame(&mut packed, state, inverse_masses);
         let pins = self.pins_of(&packed, pins);
         let hands = self.hands_of(&packed, b, control);
-        let colliders = contacts.pairs[b].clone();
+        let colliders = contacts.pairs.clone();
         let obstacle = |c: u32, s0: f64, s1: f64| {
             let collider = &model.colliders[c as usize];
             let (start, end) = &control.colliders[c as usize];
@@ -207,14 +210,14 @@ impl Xpbd {
             profile.lap_inside(Stage::FindContacts, &mut clock);
         }
         let (now, before) = (self.displacements.as_flattened(), self.before.as_flattened());
-        velocities_from(now, before, self.velocities.as_flattened_mut(), 1.0 / h);
+        velocities_from(now, before, self.velocities.as_flattened_mut(), keep / h);
         self.end_frame(&packed, state);
         slow_down(&mut state.v, 0.5 * model.health.max_speed);
         damp(&state.topology, inverse_masses, model.frame_dt(), &state.x, &mut state.v);
-        contacts.points[b].clear();
+        contacts.points.clear();
         for &c in &colliders {
             let obstacle = obstacle(c, 1.0, 1.0);
-            touch::report(&obstacle, c, &self.marks, &packed.order, &state.x, &mut contacts.points[b]);
+            touch::report(&obstacle, c, &self.marks, &packed.order, &state.x, &mut contacts.points);
         }
         self.packed = Some(packed);
     }
@@ -328,11 +331,11 @@ impl Xpbd {
             let (now, before) = (now.as_flattened_mut(), before.as_flattened_mut());
             let velocities = velocities.as_flattened_mut();
             if !first {
-                velocities_from(now, before, velocities, 1.0 / h);
+                velocities_from(now, before, velocities, keep / h);
             }
             // All four numbers of a vertex alike, for whole registers: the fourth of a kick and of a velocity is 0.
             for (((now, before), v), kick) in now.iter_mut().zip(before).zip(velocities).zip(kicks) {
-                *v = (*v + *kick) * keep;
+                *v += *kick;
                 *before = *now;
                 *now += *v * h;
             }
@@ -383,6 +386,11 @@ impl Xpbd {
         links.links.visit(parallel, &mut self.displacements, |links, displacements| {
             instructions.run(Sweep { links, displacements, inverse_h2, one_sided: false });
         });
+        for _ in 0..BORDER_SWEEPS {
+            links.borders.visit(parallel, &mut self.displacements, |links, displacements| {
+                instructions.run(Sweep { links, displacements, inverse_h2, one_sided: false });
+            });
+        }
         links.limits.visit(parallel, &mut self.displacements, |links, displacements| {
             instructions.run(Limit { links, displacements });
         });
@@ -481,24 +489,30 @@ impl Packed {
         let held: Vec<u32> = state.pinned.iter().map(|p| p.vertex).collect();
         let is_held: Vec<bool> = order.iter().map(|i| held.binary_search(i).is_ok()).collect();
 
-        let mut links: Vec<Link> = topology
-            .springs
-            .iter()
-            .filter(|s| s.stiffness > 0.0)
-            .map(|s| Link {
+        let link = |s: &Spring| {
+            let edge = topology.edges.binary_search_by_key(&(s.i.min(s.j), s.i.max(s.j)), |e| (e.i, e.j));
+            Link {
                 i: at(s.i),
                 j: at(s.j),
                 rest_length: s.rest_length,
                 compliance: 1.0 / s.stiffness,
                 range: body.limits.as_ref().map_or((0.0, f64::INFINITY), |l| l.lengths(s)),
-            })
-            .collect();
-        links.sort_by_key(|l| (l.i.min(l.j), l.i.max(l.j)));
+                border: edge.is_ok_and(|e| topology.edges[e].border),
+            }
+        };
+        let ends = |s: &Spring| {
+            let (i, j) = (at(s.i), at(s.j));
+            (u64::from(i.min(j)) << 32) | u64::from(i.max(j))
+        };
+        let mut springs: Vec<(u64, &Spring)> =
+            topology.springs.iter().filter(|s| s.stiffness > 0.0).map(|s| (ends(s), s)).collect();
+        springs.sort_by_key(|(ends, _)| *ends);
+        let links: Vec<Link> = springs.iter().map(|(_, s)| link(s)).collect();
         let mut patches: Vec<Patch> = topology.patches.clone();
         patches.iter_mut().for_each(|p| p.vertices = p.vertices.map(at));
         patches.sort_by_key(|p| p.vertices);
 
-        let mut supports = nearest_supports(topology, &held, attachments::MOST);
+        let supports = nearest_supports(topology, &held, attachments::MOST);
         let softness = Softness::new(topology, gravity, &supports);
         let levels = if settings.levels {
             let mut normals = Vec::new();
@@ -521,12 +535,12 @@ impl Packed {
             Vec::new()
         };
         let attachments = if settings.attachments {
-            supports.iter_mut().flatten().for_each(|s| {
-                s.vertex = at(s.vertex);
-                s.distance += softness.slack(s.distance);
-            });
-            let packed: Vec<_> = order.iter().map(|&i| std::mem::take(&mut supports[i as usize])).collect();
-            AttachmentSet::new(&packed, &is_held)
+            let slackened = |s: &Support| Support {
+                vertex: at(s.vertex),
+                distance: s.distance + softness.slack(s.distance),
+            };
+            let own = |v: usize| if is_held[v] { &[] } else { supports.of(order[v]) };
+            AttachmentSet::new(count, |v| own(v).iter().map(slackened))
         } else {
             AttachmentSet::default()
         };

@@ -7,7 +7,7 @@
 
 use glam::DVec3;
 
-use crate::mesh::geodesic::Support;
+use crate::mesh::geodesic::NearestSupports;
 use crate::mesh::{SpringFamily, Topology};
 
 /// Levels and attachments help from this value of k h² / m on.
@@ -31,7 +31,7 @@ pub struct Softness {
 
 impl Softness {
     /// Of a body under gravity; `supports` are the nearest of each vertex.
-    pub fn new(topology: &Topology, gravity: DVec3, supports: &[Vec<Support>]) -> Softness {
+    pub fn new(topology: &Topology, gravity: DVec3, supports: &NearestSupports) -> Softness {
         let along =
             topology.springs.iter().filter(|s| s.family == SpringFamily::Stretch && s.stiffness > 0.0);
         let mean_mass = |i: u32, j: u32| 0.5 * (topology.masses[i as usize] + topology.masses[j as usize]);
@@ -44,8 +44,8 @@ impl Softness {
             return Softness { rate, strain: vec![0.0; n], ..Softness::default() };
         }
         let weights: Vec<f64> = topology.masses.iter().map(|m| m * gravity.length()).collect();
-        let distance = |v: u32| supports.get(v as usize).and_then(|s| s.first()).map(|s| s.distance);
-        if supports.iter().all(Vec::is_empty) {
+        let distance = |v: u32| supports.of(v).first().map(|s| s.distance);
+        if supports.is_empty() {
             // It lies or falls: its weight is carried by as many links as a square of that many vertices is wide.
             let tension = weights.iter().sum::<f64>() / (n as f64).sqrt();
             return Softness { rate, strain: vec![SLACK * tension / per_strain; n], ..Softness::default() };
@@ -64,8 +64,8 @@ impl Softness {
         }
         for e in &topology.edges {
             if let (Some(a), Some(b)) = (distance(e.i), distance(e.j)) {
-                let (near, far) = (bin_of(a.min(b)), bin_of(a.max(b)));
-                crossing[near..=far.min(bins - 1)].iter_mut().for_each(|c| *c += 1);
+                let (near, far) = (bin_of(a.min(b)).min(bins - 1), bin_of(a.max(b)).min(bins - 1));
+                crossing[near..=far].iter_mut().for_each(|c| *c += 1);
             }
         }
         let strains: Vec<f64> = carried

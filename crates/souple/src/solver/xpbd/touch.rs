@@ -201,6 +201,10 @@ impl Touch<'_> {
         if self.displacements[v][3] == 0.0 {
             return;
         }
+        // What began inside has been put out of the shape already: it must not be put back to where it began.
+        if self.shape.signed_distance_and_normal(from).0 < 0.0 {
+            return;
+        }
         let Some(hit) = self.shape.first_hit(from, to, self.skin.into()) else { return };
         let local = hit.point.to_array().map(|c| c as f32);
         let Frame { axes, place } = &self.frame1;
