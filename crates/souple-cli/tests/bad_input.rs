@@ -250,6 +250,41 @@ fn negative_stiffness() {
 }
 
 #[test]
+fn infinite_stiffness() {
+    let real_time = SCENE.replace("[[body]]", "[[group]]\nname = \"main\"\nsolver = \"xpbd\"\n\n[[body]]");
+    let with = |line: &str| real_time.replace("fabric = \"cotton\"", &format!("fabric = \"cotton\"\n{line}"));
+    let ran = refuse_text(&with("springs = { stretch = { modulus = inf } }"));
+    ran.complains("scene.toml:13:").complains("springs.stretch.modulus").complains("not a finite number");
+    let ran = refuse_text(&with("springs = { stretch = { stiffness = 1e300 } }"));
+    ran.complains("springs.stretch.stiffness").complains("beyond what can be computed with");
+    let ran = refuse_text(&with("bending = 1e300"));
+    ran.complains("scene.toml:13:").complains("bending").complains("help: 1e30 is the most");
+    let ran = refuse_text(&with("mass = 1e-40"));
+    ran.complains("would weigh").complains("help: ");
+}
+
+#[test]
+fn vertex_of_no_triangle() {
+    let scratch = Scratch::new();
+    scratch.write("scene.toml", with_mesh("m.obj"));
+    scratch.write("m.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 5 5 5\nf 1 2 3\n");
+    let ran = refuse(&scratch, "scene.toml");
+    ran.complains("vertex 3 has no mass").complains("help: remove isolated vertices");
+}
+
+#[test]
+fn pins_that_share_a_vertex_and_pins_on_every_vertex_are_warned_of() {
+    let scratch = Scratch::new();
+    scratch.write("shared.toml", SCENE.replace("near = [0.5, 0.0, 0.0]", "vertices = [0, 4]"));
+    let ran = scratch.souple(&["check", "shared.toml"]).expect(0);
+    ran.says("vertex 0 belongs to two pins").says("'left', moves it, and 'right' does not");
+    scratch.write("held.toml", SCENE.replace("{ near = [0.5, 0.0, 0.0] }", "\"all\""));
+    let ran = scratch.souple(&["check", "held.toml"]).expect(0);
+    ran.says("every vertex of 'cloth' is supported");
+    scratch.souple(&["check", "held.toml", "--strict"]).expect(3);
+}
+
+#[test]
 fn tear_limit_below_the_rest_length() {
     let tear = |limit: &str| {
         SCENE.replace("fabric = \"cotton\"", &format!("fabric = \"cotton\"\ntear = {{ {limit} }}"))

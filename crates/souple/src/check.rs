@@ -90,6 +90,13 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
                 "they carry no mass and feel no wind; clean the mesh".into(),
             );
         }
+        if lint.duplicate_triangles > 0 {
+            say(
+                format!("{at}.shape"),
+                format!("{} triangles have the same vertices as another", lint.duplicate_triangles),
+                "their mass counts twice, and nothing bends across them; clean the mesh".into(),
+            );
+        }
         if lint.non_manifold_edges > 0 {
             say(
                 format!("{at}.shape"),
@@ -124,13 +131,30 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
                 }
             }
         }
-        let mut pinned: Vec<u32> = body.pins.iter().flat_map(|p| p.vertices.iter().copied()).collect();
+        let mut pinned: Vec<(u32, usize)> = Vec::new();
+        for (p, pin) in body.pins.iter().enumerate() {
+            pinned.extend(pin.vertices.iter().map(|&v| (v, p)));
+        }
         pinned.sort_unstable();
-        if pinned.windows(2).any(|w| w[0] == w[1]) {
+        let twice: Vec<_> = pinned.windows(2).filter(|w| w[0].0 == w[1].0).collect();
+        if let Some(&&[(v, first), (_, second)]) = twice.first() {
+            let name = |p: usize| &body.pins[p].name;
+            say(
+                format!("{at}.pin[{second}].select"),
+                format!(
+                    "vertex {v} belongs to two pins; the first one, '{}', moves it, and '{}' does not",
+                    name(first),
+                    name(second)
+                ),
+                format!("select each vertex once; {} are selected more often", twice.len()),
+            );
+        }
+        pinned.dedup_by_key(|p| p.0);
+        if pinned.len() == body.topology.len() {
             say(
                 format!("{at}.pin"),
-                "a vertex belongs to two pins; the first one moves it".into(),
-                "select each vertex once".into(),
+                format!("every vertex of '{}' is supported: nothing of it moves by itself", body.name),
+                "leave some of them free, or use a collider".into(),
             );
         }
         if !body.topology.triangles.is_empty()

@@ -27,6 +27,9 @@ pub const MAX_SELECTION: usize = 1_000_000;
 /// Largest coordinate, length or speed in a command, m or m/s.
 const LARGEST: f64 = 1e9;
 
+/// Largest stiffness in a command, N/m, as in scenes.
+const STIFFEST: f64 = 1e30;
+
 /// Something a person or a control stream does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -413,9 +416,9 @@ pub(crate) fn check(
         Command::Grab { body: name, vertex: v, target, stiffness } => {
             vertex(name, *v)?;
             finite("the target", target)?;
-            if !(stiffness.is_finite() && *stiffness >= 0.0) {
+            if !(0.0..=STIFFEST).contains(stiffness) {
                 return refuse(format!(
-                    "the stiffness of a grab must be finite and not negative: {stiffness}"
+                    "the stiffness of a grab must be from 0 to {STIFFEST:e} N/m: {stiffness}"
                 ));
             }
             Ok(())

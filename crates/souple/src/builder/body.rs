@@ -5,7 +5,9 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::world::check_motion;
-use super::{Checked, LARGEST, direction, finite, not_negative, positive, vector, wrong};
+use super::{
+    Checked, LARGEST, STIFFEST, direction, finite, not_negative, positive, stiffness, vector, wrong,
+};
 use crate::energy::{
     Aerodynamics, Bending, Dissipation, Energy, Grabs, Gravity, Pulls, RandomForce, Springs, Viscous,
 };
@@ -178,7 +180,7 @@ pub(super) fn build_body(
         segments: placed.segments.clone(),
         springs,
         parents: (0..n as u32).collect(),
-        bending: not_negative(&format!("{at}.bending"), body.bending.unwrap_or(0.0), "N·m")?,
+        bending: stiffness(&format!("{at}.bending"), body.bending.unwrap_or(0.0), "N·m")?,
         ..Topology::default()
     };
     topology.rebuild_derived();
@@ -290,11 +292,12 @@ fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed)
             "remove isolated vertices and zero-area triangles from the mesh",
         );
     }
-    if masses.iter().any(|m| !m.is_finite()) {
+    let light_or_heavy = |m: &f64| !(1.0 / STIFFEST..=STIFFEST).contains(m);
+    if let Some(v) = masses.iter().position(light_or_heavy) {
         return wrong(
             &format!("{at}.shape"),
-            "the mass of the body is not finite",
-            "check the scale of the mesh",
+            format!("vertex {v} would weigh {:e} kg, which is beyond what can be computed with", masses[v]),
+            "check the scale of the mesh, and `mass` or `density`",
         );
     }
     Ok(masses)
@@ -331,10 +334,10 @@ fn build_springs(
     let families = [&body.springs.stretch, &body.springs.shear, &body.springs.bend];
     let mut parameters = [FamilyParameters { stiffness: Stiffness::PerSpring(0.0), damping: 0.0 }; 3];
     for (family, name) in SpringFamily::ALL.iter().map(|f| (*f as usize, f.name())) {
-        let Family { stiffness, modulus, damping } = *families[family];
+        let Family { stiffness: per_spring, modulus, damping } = *families[family];
         let at = format!("{field}.{name}");
         let young = if family == 0 { from_young } else { None };
-        let given = [stiffness.is_some(), modulus.is_some(), young.is_some()].iter().filter(|g| **g).count();
+        let given = [per_spring.is_some(), modulus.is_some(), young.is_some()].iter().filter(|g| **g).count();
         if given > 1 {
             return wrong(
                 &at,
@@ -342,13 +345,13 @@ fn build_springs(
                 "keep one of `stiffness`, `modulus` and `young_modulus`",
             );
         }
-        parameters[family].stiffness = match (stiffness, modulus, young) {
-            (Some(k), _, _) => Stiffness::PerSpring(not_negative(&format!("{at}.stiffness"), k, "N/m")?),
-            (None, Some(y), _) => Stiffness::Modulus(not_negative(&format!("{at}.modulus"), y, "N/m")?),
+        parameters[family].stiffness = match (per_spring, modulus, young) {
+            (Some(k), _, _) => Stiffness::PerSpring(stiffness(&format!("{at}.stiffness"), k, "N/m")?),
+            (None, Some(y), _) => Stiffness::Modulus(stiffness(&format!("{at}.modulus"), y, "N/m")?),
             (None, None, Some(y)) => Stiffness::Modulus(y),
             (None, None, None) => Stiffness::Modulus(presets[family]),
         };
-        parameters[family].damping = not_negative(&format!("{at}.damping"), damping.unwrap_or(0.0), "N·s/m")?;
+        parameters[family].damping = stiffness(&format!("{at}.damping"), damping.unwrap_or(0.0), "N·s/m")?;
     }
     let surface = Surface {
         positions: &placed.mesh.positions,
@@ -399,6 +402,18 @@ fn build_springs(
     };
     for s in &mut springs {
         s.damping += beta * s.stiffness;
+    }
+    // A modulus is shared by the square of the length: springs between vertices that nearly meet can be of any stiffness.
+    let too_stiff = |s: &&Spring| s.stiffness.is_nan() || s.stiffness.max(s.damping) > STIFFEST;
+    if let Some(s) = springs.iter().find(too_stiff) {
+        return wrong(
+            &format!("{field}.{}", s.family.name()),
+            format!(
+                "the spring between vertices {} and {}, {:e} m apart, would have {:e} N/m and {:e} N·s/m",
+                s.i, s.j, s.rest_length, s.stiffness, s.damping
+            ),
+            "that is beyond what can be computed with: soften it, or merge vertices that nearly meet",
+        );
     }
     Ok(springs)
 }

@@ -19,6 +19,10 @@ use crate::state::Hasher;
 /// Largest coordinate, length or speed that a scene may hold, m or m/s: its square and cube are still finite numbers.
 const LARGEST: f64 = 1e12;
 
+/// Largest stiffness, damping or rigidity, and mass of a particle, that a scene may hold, in SI units; the smallest mass is
+/// one over it. The real-time solver computes in 32 bits, whose numbers end at 3e38.
+const STIFFEST: f64 = 1e30;
+
 /// Longest step of the real-time solver unless the scene says otherwise, s: 12 per frame at 60 frames per second.
 const XPBD_DT: f64 = 1.0 / 720.0;
 
@@ -67,6 +71,19 @@ fn not_negative(field: &str, value: f64, unit: &str) -> Checked<f64> {
             field,
             format!("it must not be negative, but is {value}"),
             format!("give 0 or a positive number{}", of(unit)),
+        )
+    }
+}
+
+/// Not negative, and not so large that a number made from it would be infinite.
+fn stiffness(field: &str, value: f64, unit: &str) -> Checked<f64> {
+    if not_negative(field, value, unit)? <= STIFFEST {
+        Ok(value)
+    } else {
+        wrong(
+            field,
+            format!("{value:e} {unit} is beyond what can be computed with"),
+            format!("{STIFFEST:e} is the most; 1e6 hardly gives way"),
         )
     }
 }

@@ -37,10 +37,14 @@ pub fn sheet_patches(rest: &[DVec3], triangles: &[[u32; 3]], rigidity: f64) -> V
         .map(|(i, j, t)| (i.min(j), i.max(j), t))
         .collect();
     sides.sort_unstable();
+    let spans = |t: u32| spans_a_plane(triangles[t as usize].map(|v| rest[v as usize]));
     // Tip beyond each side of each triangle; side k is opposite corner k.
     let mut beyond = vec![[None; 3]; triangles.len()];
     for run in sides.chunk_by(|s, t| (s.0, s.1) == (t.0, t.1)) {
-        if let [(a, b, s), (_, _, t)] = *run {
+        if let [(a, b, s), (_, _, t)] = *run
+            && spans(s)
+            && spans(t)
+        {
             let tip = |t: u32| triangles[t as usize].iter().position(|&v| v != a && v != b);
             if let (Some(p), Some(q)) = (tip(s), tip(t))
                 && triangles[s as usize][p] != triangles[t as usize][q]
@@ -54,6 +58,12 @@ pub fn sheet_patches(rest: &[DVec3], triangles: &[[u32; 3]], rigidity: f64) -> V
     triangles.iter().zip(&beyond).filter_map(patch).collect()
 }
 
+/// Whether a triangle is more than a line: the height of a tip above an edge is divided by.
+fn spans_a_plane([a, b, c]: [DVec3; 3]) -> bool {
+    let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
+    (b - a).cross(c - a).length() > 1e-9 * longest
+}
+
 fn sheet_patch(rest: &[DVec3], corners: [u32; 3], tips: [Option<u32>; 3], rigidity: f64) -> Option<Patch> {
     if tips.iter().all(Option::is_none) {
         return None;
@@ -61,9 +71,6 @@ fn sheet_patch(rest: &[DVec3], corners: [u32; 3], tips: [Option<u32>; 3], rigidi
     let [a, b, c] = corners.map(|v| rest[v as usize]);
     let cross = (b - a).cross(c - a);
     let area = 0.5 * cross.length();
-    if area <= 0.0 {
-        return None;
-    }
     // The plane of the triangle, from its middle; neighbours are unfolded into it by their distances along the surface.
     let normal = cross / (2.0 * area);
     let u = (b - a).normalize();
@@ -224,6 +231,18 @@ mod tests {
             let expected = [0.6, -0.4, 0.4 * std::f64::consts::SQRT_2];
             assert!(second.iter().zip(expected).all(|(s, e)| (s - e).abs() < 1e-9), "{second:?}");
         }
+    }
+
+    /// A triangle without area, as in a seam that was not welded, bends nothing and does not spoil its neighbours.
+    #[test]
+    fn triangles_without_area_are_left_out() {
+        let mut mesh = generate::grid(&Grid { vertices: [3, 3], ..Grid::default() });
+        let whole = sheet_patches(&mesh.positions, &mesh.triangles, 1.0);
+        mesh.positions.push(mesh.positions[8]);
+        mesh.positions.push(mesh.positions[8] + DVec3::X);
+        mesh.triangles.extend([[8, 9, 10], [8, 9, 5]]);
+        let patches = sheet_patches(&mesh.positions, &mesh.triangles, 1.0);
+        assert_eq!(patches, whole);
     }
 
     #[test]

@@ -62,6 +62,8 @@ pub enum MeshError {
 pub struct MeshLint {
     /// Triangles of zero area, or that name one vertex twice.
     pub degenerate_triangles: usize,
+    /// Triangles of the same three vertices as another.
+    pub duplicate_triangles: usize,
     /// Edges shared by more than two triangles.
     pub non_manifold_edges: usize,
     /// Vertices that no triangle uses.
@@ -94,7 +96,7 @@ impl TriMesh {
         Ok(())
     }
 
-    /// Counts degenerate triangles, non-manifold edges, isolated and duplicate vertices.
+    /// Counts degenerate and duplicate triangles, non-manifold edges, isolated and duplicate vertices.
     pub fn lint(&self) -> MeshLint {
         let mut lint = MeshLint::default();
         let mut used = vec![false; self.positions.len()];
@@ -111,6 +113,10 @@ impl TriMesh {
         }
         edges.sort_unstable();
         lint.non_manifold_edges = edges.chunk_by(|a, b| a == b).filter(|run| run.len() > 2).count();
+        let mut corners = self.triangles.clone();
+        corners.iter_mut().for_each(|t| t.sort_unstable());
+        corners.sort_unstable();
+        lint.duplicate_triangles = corners.windows(2).filter(|w| w[0] == w[1]).count();
         lint.isolated_vertices = used.iter().filter(|&&u| !u).count();
         let mut keys: Vec<_> =
             self.positions.iter().map(|p| p.to_array().map(|c| (c + 0.0).to_bits())).collect();

@@ -21,6 +21,8 @@ mod levels;
 mod links;
 mod softness;
 mod strips;
+#[cfg(test)]
+mod tests;
 mod touch;
 
 use glam::{DMat3, DVec3};

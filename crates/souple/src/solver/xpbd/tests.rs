@@ -1,0 +1,110 @@
+//! Kernels that have no test of their own beside them: the same bits with all instructions.
+
+use glam::DVec3;
+
+use super::attachments::AttachmentSet;
+use super::lanes::{Instructions, Point};
+use super::touch::{Obstacle, collide};
+use crate::contact::primitives::Primitive;
+use crate::contact::response::ContactMaterial;
+use crate::math::{Pose, rotation, uniform};
+use crate::mesh::geodesic::Support;
+
+fn random(seed: u64, i: usize, k: u64) -> f64 {
+    uniform(seed, 16 * i as u64 + k) - 0.5
+}
+
+fn random_points(seed: u64, n: usize, size: f64) -> Vec<Point> {
+    let part = |i: usize, k: u64| (size * random(seed, i, k)) as f32;
+    // Some are supported.
+    (0..n).map(|i| [part(i, 0), part(i, 1), part(i, 2), if i % 11 == 3 { 0.0 } else { 250.0 }]).collect()
+}
+
+/// On a machine without AVX2 both are the same, and nothing is tested.
+const BOTH: fn() -> [Instructions; 2] = || [Instructions::Plain, Instructions::detect()];
+
+#[test]
+fn attachments_have_the_same_bits_with_all_instructions() {
+    let n = 333;
+    let x: Vec<DVec3> =
+        (0..n).map(|i| DVec3::new(random(1, i, 0), random(1, i, 1), random(1, i, 2))).collect();
+    let held: Vec<bool> = (0..n).map(|i| i % 11 == 3).collect();
+    let supports: Vec<u32> = (0..n as u32).filter(|v| held[*v as usize]).collect();
+    let attached: Vec<Vec<Support>> = (0..n)
+        .map(|i| {
+            let support = |k: usize| Support {
+                vertex: supports[(7 * i + k) % supports.len()],
+                // Some are within their distance already.
+                distance: 0.3 + random(2, i, k as u64).abs(),
+            };
+            (0..i % 4).map(support).collect()
+        })
+        .collect();
+    let mut set = AttachmentSet::new(&attached, &held);
+    set.begin_frame(&x);
+    let start = random_points(3, n, 0.2);
+    set.move_supports(&start);
+    let [plain, best] = BOTH().map(|instructions| {
+        let mut points = start.clone();
+        for (b, block) in points.chunks_mut(crate::parallel::BLOCK).enumerate() {
+            instructions.run(set.visit(b, block));
+        }
+        points
+    });
+    assert_eq!(plain, best);
+    let moved = plain.iter().zip(&start).filter(|(a, b)| a != b).count();
+    assert!(moved > n / 4 && moved < n, "{moved}");
+}
+
+#[test]
+fn contact_has_the_same_bits_with_all_instructions() {
+    let n = 1003;
+    let shapes = [
+        Primitive::Plane { normal: DVec3::Y },
+        Primitive::Sphere { radius: 0.3 },
+        Primitive::Box { half: DVec3::new(0.3, 0.2, 0.25) },
+        Primitive::Capsule { radius: 0.2, half_height: 0.2 },
+        Primitive::Cylinder { radius: 0.25, half_height: 0.2 },
+    ];
+    let sliding = ContactMaterial { friction: 0.3, restitution: 0.0, tangential_keep: None };
+    let bouncing = ContactMaterial { restitution: 0.5, ..sliding };
+    let sticking = ContactMaterial { tangential_keep: Some(0.4), ..sliding };
+    let origin = DVec3::new(10.0, -3.0, 0.5);
+    for shape in &shapes {
+        for material in [&sliding, &bouncing, &sticking] {
+            let pose0 = Pose {
+                rotation: rotation(DVec3::new(20.0, -35.0, 50.0)),
+                translation: origin + DVec3::new(0.05, 0.02, 0.0),
+            };
+            let pose1 = Pose { translation: pose0.translation + DVec3::new(0.0, 0.01, 0.02), ..pose0 };
+            let obstacle = Obstacle { shape, pose0, pose1, material, skin: 0.01, rest_speed: 0.02 };
+            let base = random_points(4, n, 1.0);
+            let velocities = random_points(5, n, 4.0);
+            // A few are so fast that their path is followed, and one is in the very middle.
+            let mut start = random_points(6, n, 0.05);
+            start.iter_mut().step_by(50).for_each(|p| p[0] += 0.6);
+            let middle = (pose1.translation - origin).to_array();
+            (0..3).for_each(|k| start[500][k] = middle[k] as f32 - base[500][k]);
+            let [plain, best] = BOTH().map(|instructions| {
+                let (mut before, mut points) = (random_points(7, n, 0.05), start.clone());
+                let mut marks = vec![0u8; n];
+                collide(
+                    instructions,
+                    &obstacle,
+                    origin,
+                    1e-3,
+                    &base,
+                    &mut before,
+                    &velocities,
+                    &mut points,
+                    &mut marks,
+                );
+                (before, points, marks)
+            });
+            assert_eq!(plain, best, "{shape:?} {material:?}");
+            let touched = plain.2.iter().filter(|m| **m != 0).count();
+            assert!(touched > n / 20 && touched < n, "{shape:?}: {touched}");
+            assert!(plain.1.as_flattened().iter().all(|c| c.is_finite()));
+        }
+    }
+}
