@@ -7,8 +7,8 @@ use souple::check::lint;
 use souple::math::uniform;
 use souple::mesh::{Topology, generate};
 use souple::scene::{
-    Body, Border, Family, Grid, Group, InlineMesh, Key, Layout, Limits, Motion, Pin, Rayleigh, Rope,
-    RopeMass, Scene, Select, Shape, SolverKind, Springs,
+    Body, Border, Collider, ColliderShape, Family, Grid, Group, InlineMesh, Key, Layout, LengthLimit, Limits,
+    Motion, Pin, Rayleigh, Region, Rope, RopeMass, Scene, Select, Shape, SolverKind, SphereShape, Springs,
 };
 use souple::{Command, Model, ModelBuilder, SceneError, Simulation};
 
@@ -431,4 +431,68 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn neighbours_held_by_supports_that_jump_apart_are_stood() {
+    // Nothing between the two can move, whatever springs and limits say.
+    let mut body = cloth(16);
+    let columns =
+        |low: f64, high: f64| Select::Within(Region { min: [low, -1.0, -1.0], max: [high, 1.0, 2.0] });
+    body.limits =
+        Some(Limits { stretch: LengthLimit { max: Some(1.05), min: Some(0.9) }, ..Limits::default() });
+    body.pins = vec![
+        Pin { name: "left".into(), select: columns(-0.1, 0.48), motion: None },
+        Pin { name: "right".into(), select: columns(0.5, 0.6), motion: jump([10.0, 0.0, 0.0]) },
+    ];
+    let mut s = Simulation::new(built(&scene(body)));
+    (0..300).for_each(|_| s.step());
+    assert!(s.warnings().is_empty(), "{:?}", s.warnings());
+    assert!(s.measures().stretch_mean_percent < 1.0, "{} %", s.measures().stretch_mean_percent);
+}
+
+#[test]
+fn cloth_that_starts_inside_a_collider_comes_out() {
+    let mut scene = scene(cloth(16));
+    scene.bodies[0].pins.clear();
+    scene.colliders.push(Collider {
+        name: "ball".into(),
+        shape: ColliderShape::Sphere(SphereShape { radius: 0.2 }),
+        position: [0.5, 0.0, 0.5],
+        ..Collider::default()
+    });
+    let mut s = Simulation::new(built(&scene));
+    s.state_mut().bodies[0].x.fill(DVec3::new(0.5, 0.0, 0.5));
+    let centre = DVec3::new(0.5, 0.0, 0.5);
+    (0..100).for_each(|_| s.step());
+    assert!(s.warnings().is_empty(), "{:?}", s.warnings());
+    assert!(s.state().bodies[0].x.iter().all(|x| x.distance(centre) > 0.2));
+}
+
+#[test]
+fn tiny_triangles_beside_large_ones_are_stood() {
+    // Most edges have a ten millionth of a metre, the others a metre.
+    let mut positions =
+        vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [2.0, 0.0, 1.0]];
+    let mut triangles = vec![[0, 2, 1], [1, 2, 3], [1, 3, 4]];
+    for k in 0..12u32 {
+        let (x, first) = (f64::from(k) * 1e-7, positions.len() as u32);
+        positions
+            .extend([[x, 0.0, 0.0], [x, 0.0, -1e-7]].map(|p| if k == 0 { p } else { [p[0], 0.0, p[2]] }));
+        if k > 0 {
+            triangles.extend([[first - 2, first, first - 1], [first - 1, first, first + 1]]);
+        }
+    }
+    // The strip begins at the corner of the large triangle.
+    for t in &mut triangles {
+        t.iter_mut().filter(|v| **v == 5).for_each(|v| *v = 0);
+    }
+    positions.swap_remove(5);
+    let last = positions.len() as u32;
+    for t in &mut triangles {
+        t.iter_mut().filter(|v| **v == last).for_each(|v| *v = 5);
+    }
+    let shape = Shape::Mesh(InlineMesh { positions, triangles, uvs: Vec::new() });
+    let body = Body { shape, pins: vec![pin("held", &[0], None)], ..cloth(4) };
+    stands(&mut Simulation::new(built(&scene(body))), 120, 4.0);
 }

@@ -88,7 +88,7 @@ fn hashes(scene: &Scene, threads: usize, frames: usize) -> Vec<u64> {
     for _ in 0..frames {
         s.step();
         hashes.push(s.state_hash());
-        (0..2).for_each(|b| touched[b] |= !s.contacts().points[b].is_empty());
+        (0..2).for_each(|b| touched[b] |= !s.contacts(b).is_empty());
     }
     assert!(s.warnings().is_empty(), "{:?}", s.warnings());
     assert!(touched == [true; 2], "the test wants contact: {touched:?}");
