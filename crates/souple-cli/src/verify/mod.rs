@@ -7,6 +7,7 @@
 mod bending;
 mod conservation;
 mod contact;
+mod inside;
 mod integrators;
 mod statics;
 
@@ -64,7 +65,7 @@ impl Case {
 /// A group of cases that are computed together.
 type Group = (&'static str, fn() -> Vec<Case>);
 
-const GROUPS: [Group; 14] = [
+const GROUPS: [Group; 17] = [
     ("integrators/amplification", integrators::amplification),
     ("integrators/bounded", integrators::bounded),
     ("integrators/convergence", integrators::convergence),
@@ -74,6 +75,9 @@ const GROUPS: [Group; 14] = [
     ("strips/hanging", statics::hanging_strip),
     ("bending/cantilever", bending::cantilever),
     ("bending/elastica", bending::elastica),
+    ("inside/pressure", inside::pressure),
+    ("inside/volume", inside::volume),
+    ("inside/work", inside::work),
     ("wind/terminal", statics::terminal_speed),
     ("friction", contact::friction),
     ("contact", contact::collisions),

@@ -59,6 +59,15 @@ fn shape_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
                 &mut rope.mass_at,
             );
         }
+        Shape::Ball(ball) => {
+            form.number(ui, restart("Radius", "Ball", "radius", "m"), 1e-3..=FAR, &mut ball.radius);
+            form.count(
+                ui,
+                restart("Subdivisions", "Ball", "subdivisions", ""),
+                0..=8,
+                &mut ball.subdivisions,
+            );
+        }
         Shape::File(file) => {
             form.row(ui, restart("Mesh file", "MeshFile", "path", ""), |ui| {
                 ui.add(egui::Label::new(file.path.as_str()).truncate()).on_hover_text(file.path.as_str())
@@ -104,6 +113,7 @@ pub fn for_form(body: &Body) -> Body {
         young_modulus: body.young_modulus,
         thickness: body.thickness,
         bending: body.bending,
+        inside: body.inside,
         springs: body.springs,
         rayleigh: body.rayleigh,
         limits: body.limits,

@@ -7,17 +7,23 @@ use glam::DVec3;
 use super::world::check_motion;
 use super::{Checked, LARGEST, direction, finite, not_negative, positive, vector, wrong};
 use crate::energy::{
-    Aerodynamics, Bending, Dissipation, Energy, Grabs, Gravity, Pulls, RandomForce, Springs, Viscous,
+    Aerodynamics, Bending, Dissipation, Energy, Grabs, Gravity, Pulls, RandomForce, Springs, Viscous, Volume,
 };
 use crate::fabrics::{FABRICS, Fabric, fabric};
 use crate::math::rotation;
 use crate::mesh::layout::{self, FamilyParameters, Stiffness, Surface};
 use crate::mesh::tear::TearLimits;
-use crate::mesh::{MAX_VERTICES, Spring, SpringFamily, Topology, TriMesh, bounds, generate, triangle_area};
+use crate::mesh::{
+    MAX_VERTICES, Spring, SpringFamily, Topology, TriMesh, bounds, enclosed_volume, generate, open_edges,
+    triangle_area,
+};
 use crate::model::{BodyModel, GroupModel, LimitModel, PinModel};
 use crate::scene::{
     Body, Border, Family, Grid, InlineMesh, Layout, LengthLimit, Placement, RopeMass, Select, Shape, Wind,
 };
+
+/// A ball of a million vertices has so many subdivisions.
+const MAX_SUBDIVISIONS: u32 = 8;
 
 /// The shape of a body, placed in the world.
 struct Placed {
@@ -48,6 +54,18 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
             let mesh = TriMesh { positions: generate::rope(r), ..TriMesh::default() };
             let segments = (1..r.vertices).map(|i| [i - 1, i]).collect();
             Placed { mesh, segments, grid: None, beads: r.mass_at == RopeMass::Beads }
+        }
+        Shape::Ball(b) => {
+            let field = format!("{at}.shape.ball");
+            positive(&format!("{field}.radius"), b.radius, "m")?;
+            if b.subdivisions > MAX_SUBDIVISIONS {
+                return wrong(
+                    &format!("{field}.subdivisions"),
+                    format!("{} are more than {MAX_SUBDIVISIONS}", b.subdivisions),
+                    "3 or 4 are usual: each makes four times as many triangles",
+                );
+            }
+            Placed { mesh: generate::ball(b), segments: Vec::new(), grid: None, beads: false }
         }
         Shape::Mesh(m) => Placed { mesh: inline_mesh(m), segments: Vec::new(), grid: None, beads: false },
         Shape::File(f) => {
@@ -188,6 +206,10 @@ pub(super) fn build_body(
     if topology.bending > 0.0 {
         energies.push(Box::new(Bending));
     }
+    let inside = build_inside(at, body, &topology)?;
+    if let Some(volume) = inside {
+        energies.push(Box::new(volume));
+    }
     if alpha > 0.0 {
         energies.push(Box::new(Dissipation { rate: alpha }));
     }
@@ -238,6 +260,7 @@ pub(super) fn build_body(
         velocity: vector(&format!("{at}.velocity"), body.velocity)?,
         dissipation: alpha,
         energies,
+        inside,
         limits,
         skin: not_negative(&format!("{at}.skin"), body.skin, "m")?,
         pins,
@@ -401,6 +424,36 @@ fn build_springs(
         s.damping += beta * s.stiffness;
     }
     Ok(springs)
+}
+
+fn build_inside(at: &str, body: &Body, topology: &Topology) -> Checked<Option<Volume>> {
+    let Some(inside) = &body.inside else { return Ok(None) };
+    let field = format!("{at}.inside");
+    let pressure = not_negative(&format!("{field}.pressure"), inside.pressure, "Pa")?;
+    let bulk_modulus = not_negative(&format!("{field}.bulk_modulus"), inside.bulk_modulus, "Pa")?;
+    if !topology.closed {
+        let open = open_edges(&topology.triangles);
+        return wrong(
+            &field,
+            match open {
+                0 => "the body has no triangles that could close a volume".into(),
+                _ => format!(
+                    "the triangles close no volume: {open} edges have no triangle on their other side, or one that \
+                     faces the other way"
+                ),
+            },
+            "close the holes of the mesh (`weld = true` closes seams of a mesh file), or leave `inside` out",
+        );
+    }
+    let rest_volume = enclosed_volume(&topology.rest_positions, &topology.triangles);
+    if rest_volume.is_nan() || rest_volume <= 0.0 {
+        return wrong(
+            &field,
+            format!("the volume inside is {rest_volume:.3e} m³: the triangles face inwards"),
+            "turn all triangles of the mesh round, by naming their vertices in the opposite order",
+        );
+    }
+    Ok(Some(Volume { pressure, bulk_modulus, rest_volume }))
 }
 
 fn build_tear(

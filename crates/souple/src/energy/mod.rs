@@ -8,6 +8,7 @@ mod ambient;
 mod bending;
 mod fan;
 mod spring;
+mod volume;
 mod wind;
 
 use std::fmt::Debug;
@@ -18,6 +19,7 @@ pub use ambient::{Dissipation, Grabs, Gravity, Pulls, RandomForce};
 pub use bending::{Bending, patch_curvatures, patch_energy, patch_forces};
 pub use fan::FanDrag;
 pub use spring::{Springs, spring_energy, spring_force, spring_tangent};
+pub use volume::Volume;
 pub use wind::{Aerodynamics, Viscous, panel_force};
 
 use crate::control::Control;
@@ -106,6 +108,12 @@ pub trait Energy: Debug + Send + Sync {
 
     /// Adds the off-diagonal blocks of A, in an order that depends on the topology only.
     fn add_pairs(&self, _q: &Configuration, _elements: &[f64], _pairs: &mut Vec<PairBlock>) {}
+
+    /// The part w wᵀ of A that joins every particle with every other, as three numbers of w per particle. It is in the
+    /// product, and in neither the diagonal nor the pairs.
+    fn dense<'e>(&self, _elements: &'e [f64]) -> Option<&'e [f64]> {
+        None
+    }
 }
 
 /// Helpers for energies whose derivative couples each particle with itself only: six numbers of a symmetric block each.

@@ -1,9 +1,9 @@
-//! Shapes made by formula: rectangles of cloth and ropes.
+//! Shapes made by formula: rectangles of cloth, balls and ropes.
 
 use glam::DVec3;
 
-use super::TriMesh;
-use crate::scene::{Diagonals, Grid, GridPlane, Rope};
+use super::{TriMesh, mesh_edges};
+use crate::scene::{Ball, Diagonals, Grid, GridPlane, Rope};
 
 /// A rectangle of cloth (ESSI-17): vertex (i, j) has index i·columns + j; its corner (0, 0) is the origin.
 pub fn grid(g: &Grid) -> TriMesh {
@@ -32,6 +32,50 @@ pub fn grid(g: &Grid) -> TriMesh {
         }
     }
     mesh
+}
+
+/// A hollow ball around the origin: an icosahedron whose triangles are cut in four again and again, facing outwards.
+pub fn ball(b: &Ball) -> TriMesh {
+    let golden = 0.5 * (1.0 + f64::sqrt(5.0));
+    // The corners of three golden rectangles.
+    let corners = [(-1.0, golden), (1.0, golden), (-1.0, -golden), (1.0, -golden)];
+    let mut positions: Vec<DVec3> = Vec::new();
+    positions.extend(corners.map(|(s, l)| DVec3::new(s, l, 0.0)));
+    positions.extend(corners.map(|(s, l)| DVec3::new(0.0, s, l)));
+    positions.extend(corners.map(|(s, l)| DVec3::new(l, 0.0, s)));
+    // The corners of a triangle are 2 apart; the third one completes it, turned outwards.
+    let joined = |i: usize, j: usize| (positions[i].distance(positions[j]) - 2.0).abs() < 1e-9;
+    let mut triangles: Vec<[u32; 3]> = Vec::new();
+    for i in 0..12 {
+        for j in (i + 1..12).filter(|&j| joined(i, j)) {
+            for k in (j + 1..12).filter(|&k| joined(i, k) && joined(j, k)) {
+                let outward = positions[i].dot(positions[j].cross(positions[k])) > 0.0;
+                let [i, j, k] = [i, j, k].map(|v| v as u32);
+                triangles.push(if outward { [i, j, k] } else { [i, k, j] });
+            }
+        }
+    }
+    for _ in 0..b.subdivisions {
+        let edges = mesh_edges(&triangles, &[]);
+        let first = positions.len() as u32;
+        positions.extend(
+            edges.iter().map(|&(i, j)| positions[i as usize] + positions[j as usize]).collect::<Vec<_>>(),
+        );
+        positions.iter_mut().for_each(|p| *p = p.normalize());
+        let middle = |i: u32, j: u32| {
+            let edge = edges.binary_search(&(i.min(j), i.max(j)));
+            first + edge.unwrap_or_default() as u32
+        };
+        triangles = triangles
+            .iter()
+            .flat_map(|&[i, j, k]| {
+                let (a, b, c) = (middle(j, k), middle(k, i), middle(i, j));
+                [[i, c, b], [c, j, a], [b, a, k], [a, b, c]]
+            })
+            .collect();
+    }
+    positions.iter_mut().for_each(|p| *p = p.normalize() * b.radius);
+    TriMesh { positions, triangles, uvs: Vec::new() }
 }
 
 /// The vertices of a rope, from the origin along its direction.

@@ -36,6 +36,9 @@ scene_type! {
         /// springs resist bending.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub bending: Option<f64>,
+        /// What is inside a body whose triangles close a volume.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub inside: Option<Inside>,
         /// Springs between the particles.
         pub springs: Springs,
         /// Rayleigh damping.
@@ -79,6 +82,7 @@ impl Default for Body {
             young_modulus: None,
             thickness: None,
             bending: None,
+            inside: None,
             springs: Springs::default(),
             rayleigh: None,
             limits: None,
@@ -100,6 +104,8 @@ scene_type! {
         Grid(Grid),
         /// A line of particles.
         Rope(Rope),
+        /// A hollow ball.
+        Ball(Ball),
         /// A mesh file, path relative to the scene.
         File(MeshFile),
         /// A mesh written in the scene itself.
@@ -200,6 +206,24 @@ scene_type! {
 }
 
 scene_type! {
+    /// A hollow ball around the origin of the placement, of nearly equal triangles.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Ball {
+        /// Radius, m.
+        pub radius: f64,
+        /// How often the 20 triangles of an icosahedron are cut in four: n times make 10·4ⁿ + 2 vertices.
+        pub subdivisions: u32,
+    }
+}
+
+impl Default for Ball {
+    fn default() -> Self {
+        Ball { radius: 0.5, subdivisions: 3 }
+    }
+}
+
+scene_type! {
     /// A mesh file.
     pub struct MeshFile {
         /// Path relative to the scene file: .obj, .ply, .stl or .3ds.
@@ -246,6 +270,19 @@ scene_type! {
 impl Default for Placement {
     fn default() -> Self {
         Placement { translate: [0.0; 3], rotate_deg: [0.0; 3], scale: 1.0 }
+    }
+}
+
+scene_type! {
+    /// What is inside a body whose triangles close a volume: a gas, a liquid, or both numbers of one.
+    #[serde(default)]
+    #[derive(Copy, Default)]
+    pub struct Inside {
+        /// Pressure beyond that outside at the volume at rest, Pa.
+        pub pressure: f64,
+        /// How the pressure falls as the volume V grows: by K (V/V₀ − 1), Pa. 0 keeps it constant; air closed in has
+        /// 1e5, water 2.2e9, which keeps the volume.
+        pub bulk_modulus: f64,
     }
 }
 

@@ -2,8 +2,8 @@
 //! al. 2019), coarse levels and long-range attachments (SIM-24's tension from the held end to the free end, FAU-16's levels).
 //!
 //! A frame is cut into substeps. Each predicts where vertices go, lets the coarse levels take up what is stretched over
-//! long ways, holds vertices to their supports, visits every spring and every patch once, puts vertices out of colliders,
-//! and takes velocities from what has moved. One forward visit per substep beats several per longer one; never turn the
+//! long ways, holds vertices to their supports, visits every spring and every patch once, lets what is inside push, puts
+//! vertices out of colliders, and takes velocities from what has moved. One forward visit per substep beats several per longer one; never turn the
 //! direction of visits between substeps, which pumps energy into the cloth.
 //!
 //! Everything inside a frame is in 32 bits, as displacements since the frame began; differences of positions, which the
@@ -22,6 +22,7 @@ mod links;
 mod softness;
 mod strips;
 mod touch;
+mod volume;
 
 use glam::{DMat3, DVec3};
 
@@ -32,6 +33,7 @@ use self::levels::{Graph, Level};
 use self::links::{Limit, Link, LinkSet, Sweep};
 use self::softness::Softness;
 use self::touch::Obstacle;
+use self::volume::Volume;
 use super::Problem;
 use crate::contact::Contacts;
 use crate::control::{Control, PinTarget};
@@ -107,6 +109,8 @@ struct Packed {
     levels: Vec<Level>,
     attachments: AttachmentSet,
     softness: Softness,
+    /// What is inside a closed body.
+    volume: Option<Volume>,
 }
 
 impl Xpbd {
@@ -343,7 +347,7 @@ impl Xpbd {
     fn satisfy(&mut self, packed: &mut Packed, parallel: &Parallel, h: f32, help: bool, with_levels: bool) {
         let inverse_h2 = 1.0 / (h * h);
         let instructions = self.instructions;
-        let Packed { links, bends, levels, attachments, .. } = packed;
+        let Packed { links, bends, levels, attachments, volume, .. } = packed;
         if with_levels && !levels.is_empty() {
             self.hold_levels(levels);
             levels[0].restrict(parallel, &self.displacements);
@@ -386,6 +390,9 @@ impl Xpbd {
         links.limits.visit(parallel, &mut self.displacements, |links, displacements| {
             instructions.run(Limit { links, displacements });
         });
+        if let Some(volume) = volume {
+            volume.visit(parallel, h, &self.base, &mut self.displacements);
+        }
     }
 
     /// Tells the levels which vertices friction held in the last substep: they must not be moved against it.
@@ -499,7 +506,8 @@ impl Packed {
         patches.sort_by_key(|p| p.vertices);
 
         let mut supports = nearest_supports(topology, &held, attachments::MOST);
-        let softness = Softness::new(topology, gravity, &supports);
+        let inside = body.inside.filter(|_| topology.closed);
+        let softness = Softness::new(topology, gravity, &supports, inside.as_ref());
         let levels = if settings.levels {
             let mut normals = Vec::new();
             vertex_normals(&topology.rest_positions, &topology.triangles, &mut normals);
@@ -538,6 +546,7 @@ impl Packed {
             levels,
             attachments,
             softness,
+            volume: inside.map(|law| Volume::new(law, topology, &place)),
             order,
             place,
         }
