@@ -197,6 +197,7 @@ fn add_body(
             "grabs" | "fan" => continue,
             "gravity" => format!("{} m/s²", vector(model.gravity)),
             "springs" => spring_detail(&body.topology),
+            "area" => format!("{} N/m", number(body.area_stiffness)),
             "volume" => body.inside.map_or_else(String::new, |inside| {
                 format!("{} Pa, bulk modulus {} Pa", number(inside.pressure), number(inside.bulk_modulus))
             }),

@@ -86,6 +86,8 @@ pub struct BodyModel {
     pub dissipation: f64,
     /// Forces that act on it, in the order they are added up.
     pub energies: Vec<Box<dyn Energy>>,
+    /// Resistance of its triangles to a change of area, N/m; among the energies too.
+    pub area_stiffness: f64,
     /// What is inside it; among the energies too.
     pub inside: Option<Volume>,
     /// Stretch limits.

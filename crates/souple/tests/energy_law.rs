@@ -3,8 +3,8 @@
 
 use glam::{DMat3, DVec3};
 use souple::energy::{
-    Aerodynamics, Bending, Configuration, Dissipation, Energy, FanDrag, Grabs, Gravity, PairBlock, Part,
-    Pulls, Springs, Viscous, Volume, panel_force,
+    Aerodynamics, Area, Bending, Configuration, Dissipation, Energy, FanDrag, Grabs, Gravity, PairBlock,
+    Part, Pulls, Springs, Viscous, Volume, panel_force,
 };
 use souple::math::{rotation, uniform};
 use souple::mesh::{Topology, enclosed_volume};
@@ -236,6 +236,22 @@ fn bending_obeys_the_law() {
     let bent = curved.force(&Bending, &curved.x, &still).iter().map(|f| f.length()).fold(0.0, f64::max);
     let largest = curved.force(&Bending, &moved, &still).iter().map(|f| f.length()).fold(0.0, f64::max);
     assert!(largest < 0.05 * bent, "{largest} of {bent}");
+}
+
+#[test]
+fn areas_obey_the_law() {
+    let area = Area { stiffness: 30.0 };
+    for size in [0.7, 1.0, 1.4] {
+        let setup = Setup::new(size);
+        check_gradient(&area, &setup);
+        check_blocks(&area, &setup);
+        check_internal(&area, &setup);
+    }
+    // Triangles of their rest area: what is left out of the matrix is 0 there, and it is exact.
+    let mut setup = Setup::new(1.0);
+    let turn = rotation(DVec3::new(30.0, 70.0, -10.0));
+    setup.x = setup.topology.rest_positions.iter().map(|p| turn * *p + DVec3::X).collect();
+    check_product(&area, &setup, true, false);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Closed bodies: a membrane under pressure, a bag that keeps its volume, the work that a pressure does.
+//! Closed bodies: a membrane under pressure, with and without area stiffness, a bag that keeps its volume, the work that a pressure does.
 
 use souple::Simulation;
 use souple::mesh::triangle_area;
@@ -80,6 +80,26 @@ pub(super) fn pressure() -> Vec<Case> {
         s.measures().stretch_mean_percent / 100.0,
         1e-9,
     ));
+    // With area stiffness k the energy is A (3/2 Y ε² + ½ k ((1 + ε)² − 1)²).
+    let (modulus, stiffness, p) = (1000.0, 700.0, 500.0);
+    let body = Body { area_stiffness: Some(stiffness), ..ball(0, modulus, inside(p)) };
+    let strain = |s: &Simulation| s.measures().stretch_mean_percent / 100.0;
+    let s = run(body.clone(), SolverKind::ImplicitEulerCholesky, None, 2.0, 200);
+    let excess = |e: f64| {
+        let l = 1.0 + e;
+        3.0 * modulus * e + 2.0 * stiffness * (l * l - 1.0) * l - 3.0 * p * volume / area * l * l
+    };
+    let (mut low, mut high) = (0.0, 0.2);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if excess(middle) < 0.0 { low = middle } else { high = middle }
+    }
+    let formula = "3 Y ε + 2 k ((1 + ε)² − 1)(1 + ε) = 3 (p V/A)(1 + ε)²";
+    cases.push(Case::relative("inside/pressure/area", formula, low, strain(&s), 1e-9));
+    // Softer by k h²/m, 1e-4 here, for each of five springs and five triangles at a vertex.
+    let damped = Body { rayleigh: Some(Rayleigh { mass: 20.0, stiffness: None }), ..body };
+    let s = run(damped, SolverKind::Xpbd, Some(1.0 / 30_000.0), 60.0, 120);
+    cases.push(Case::relative("inside/pressure/area/xpbd", formula, low, strain(&s), 10.0 * 1e-4));
     // On any mesh at rest the virial of springs and pressure is 0: Σ T l = 3 p V.
     let s = run(ball(3, 1000.0, inside(500.0)), SolverKind::ImplicitEulerCholesky, None, 2.0, 400);
     let state = &s.state().bodies[0];

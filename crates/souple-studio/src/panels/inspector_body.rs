@@ -113,6 +113,7 @@ pub fn for_form(body: &Body) -> Body {
         young_modulus: body.young_modulus,
         thickness: body.thickness,
         bending: body.bending,
+        area_stiffness: body.area_stiffness,
         inside: body.inside,
         springs: body.springs,
         rayleigh: body.rayleigh,

@@ -7,7 +7,8 @@ use glam::DVec3;
 use super::world::check_motion;
 use super::{Checked, LARGEST, direction, finite, not_negative, positive, vector, wrong};
 use crate::energy::{
-    Aerodynamics, Bending, Dissipation, Energy, Grabs, Gravity, Pulls, RandomForce, Springs, Viscous, Volume,
+    Aerodynamics, Area, Bending, Dissipation, Energy, Grabs, Gravity, Pulls, RandomForce, Springs, Viscous,
+    Volume,
 };
 use crate::fabrics::{FABRICS, Fabric, fabric};
 use crate::math::rotation;
@@ -206,6 +207,18 @@ pub(super) fn build_body(
     if topology.bending > 0.0 {
         energies.push(Box::new(Bending));
     }
+    let area_stiffness =
+        not_negative(&format!("{at}.area_stiffness"), body.area_stiffness.unwrap_or(0.0), "N/m")?;
+    if area_stiffness > 0.0 {
+        if topology.triangles.is_empty() {
+            return wrong(
+                &format!("{at}.area_stiffness"),
+                "the body has no triangles",
+                "leave it out: a rope has no area",
+            );
+        }
+        energies.push(Box::new(Area { stiffness: area_stiffness }));
+    }
     let inside = build_inside(at, body, &topology)?;
     if let Some(volume) = inside {
         energies.push(Box::new(volume));
@@ -260,6 +273,7 @@ pub(super) fn build_body(
         velocity: vector(&format!("{at}.velocity"), body.velocity)?,
         dissipation: alpha,
         energies,
+        area_stiffness,
         inside,
         limits,
         skin: not_negative(&format!("{at}.skin"), body.skin, "m")?,

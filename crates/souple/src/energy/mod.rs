@@ -5,6 +5,7 @@
 //! loops over arrays of elements and calls a small pure function for each; it keeps nothing between calls.
 
 mod ambient;
+mod area;
 mod bending;
 mod fan;
 mod spring;
@@ -16,6 +17,7 @@ use std::fmt::Debug;
 use glam::{DMat3, DVec3};
 
 pub use ambient::{Dissipation, Grabs, Gravity, Pulls, RandomForce};
+pub use area::{Area, area_forces};
 pub use bending::{Bending, patch_curvatures, patch_energy, patch_forces};
 pub use fan::FanDrag;
 pub use spring::{Springs, spring_energy, spring_force, spring_tangent};

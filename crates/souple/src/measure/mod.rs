@@ -19,7 +19,7 @@ use crate::state::{BodyState, State};
 pub struct Measures {
     /// Kinetic energy, J.
     pub kinetic_energy: f64,
-    /// Energy stored in springs, in bending and in what is inside, J.
+    /// Energy stored in springs, in bending, in areas and in what is inside, J.
     pub elastic_energy: f64,
     /// Energy of weight, from the origin, J.
     pub potential_energy: f64,
@@ -148,7 +148,7 @@ pub fn body(index: usize, model: &BodyModel, state: &BodyState, control: &Contro
     let percentile = strains.get((strains.len().saturating_sub(1) as f64 * 0.999).round() as usize).copied();
     Measures {
         kinetic_energy: kinetic_energy(&topology.masses, &state.v),
-        elastic_energy: value("springs") + value("bending") + value("volume"),
+        elastic_energy: value("springs") + value("bending") + value("area") + value("volume"),
         potential_energy: value("gravity"),
         momentum: momentum(&topology.masses, &state.v),
         angular_momentum: angular_momentum(&topology.masses, &state.x, &state.v),

@@ -36,6 +36,9 @@ scene_type! {
         /// springs resist bending.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub bending: Option<f64>,
+        /// Resistance of triangles to a change of their area, N/m: tension per width and relative change of area.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub area_stiffness: Option<f64>,
         /// What is inside a body whose triangles close a volume.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub inside: Option<Inside>,
@@ -82,6 +85,7 @@ impl Default for Body {
             young_modulus: None,
             thickness: None,
             bending: None,
+            area_stiffness: None,
             inside: None,
             springs: Springs::default(),
             rayleigh: None,
