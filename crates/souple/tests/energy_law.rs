@@ -9,7 +9,7 @@ use souple::energy::{
 use souple::math::{rotation, uniform};
 use souple::mesh::{Topology, enclosed_volume};
 use souple::parallel::Parallel;
-use souple::scene::{Ball, Body, Family, Grid, Layout, Scene, Shape, Wind};
+use souple::scene::{Ball, Body, Family, Grid, Layout, Scene, Shape, Strands, Wind};
 use souple::{Control, Fan, Grab, Model, ModelBuilder};
 
 /// A small ball of springs.
@@ -236,6 +236,31 @@ fn bending_obeys_the_law() {
     let bent = curved.force(&Bending, &curved.x, &still).iter().map(|f| f.length()).fold(0.0, f64::max);
     let largest = curved.force(&Bending, &moved, &still).iter().map(|f| f.length()).fold(0.0, f64::max);
     assert!(largest < 0.05 * bent, "{largest} of {bent}");
+}
+
+#[test]
+fn ropes_that_are_curved_at_rest_obey_the_law() {
+    let body = Body {
+        name: "hair".into(),
+        shape: Shape::Strands(Strands { strands: 3, segments: 12, curl_radius: 0.02, ..Strands::default() }),
+        density: Some(0.001),
+        bending: Some(1e-3),
+        springs: souple::scene::Springs {
+            stretch: Family { modulus: Some(10.0), ..Family::default() },
+            ..Default::default()
+        },
+        ..Body::default()
+    };
+    let model = ModelBuilder::new(&Scene { bodies: vec![body], ..Scene::default() }).build().unwrap();
+    let mut setup = Setup::of(&model, 1.0);
+    assert!(setup.topology.patches.iter().all(|p| p.rest[0] > 10.0));
+    setup.x = shaken(&setup.topology.rest_positions, 1e-3, 3);
+    check_gradient(&Bending, &setup);
+    check_blocks(&Bending, &setup);
+    check_internal(&Bending, &setup);
+    let still = vec![DVec3::ZERO; setup.x.len()];
+    let rest = setup.force(&Bending, &setup.topology.rest_positions, &still);
+    assert!(rest.iter().all(|f| f.length() < 1e-9), "a curl at rest pulls nowhere");
 }
 
 #[test]

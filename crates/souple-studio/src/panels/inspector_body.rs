@@ -59,6 +59,12 @@ fn shape_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
                 &mut rope.mass_at,
             );
         }
+        Shape::Strands(s) => {
+            form.count(ui, restart("Strands", "Strands", "strands", ""), 1..=MOST_SIDE, &mut s.strands);
+            form.count(ui, restart("Segments", "Strands", "segments", ""), 2..=MOST_SIDE, &mut s.segments);
+            form.number(ui, restart("Length", "Strands", "length", "m"), 1e-3..=FAR, &mut s.length);
+            form.number(ui, restart("Radius", "Strands", "radius", "m"), 0.0..=FAR, &mut s.radius);
+        }
         Shape::Ball(ball) => {
             form.number(ui, restart("Radius", "Ball", "radius", "m"), 1e-3..=FAR, &mut ball.radius);
             form.count(
@@ -158,7 +164,7 @@ fn material_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
     choices.extend(FABRICS.iter().map(|fabric| (Some(fabric.name.to_owned()), fabric.name)));
     form.choice(ui, live("Fabric", "Body", "fabric", ""), "", &choices, &mut body.fabric);
     let fabric = fabric_of(body);
-    let is_rope = matches!(body.shape, Shape::Rope(_));
+    let is_rope = matches!(body.shape, Shape::Rope(_) | Shape::Strands(_));
     let unit = if is_rope { "kg/m" } else { "kg/m²" };
     let first = fabric.map_or(0.15, |f| f.density);
     let otherwise =
@@ -210,7 +216,7 @@ fn material_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
 fn spring_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
     let fabric = fabric_of(body);
     layout_field(form, ui, &mut body.springs.layout);
-    let is_rope = matches!(body.shape, Shape::Rope(_));
+    let is_rope = matches!(body.shape, Shape::Rope(_) | Shape::Strands(_));
     let families = [
         ("Stretch", &mut body.springs.stretch, fabric.map(|f| f.stretch), 100.0),
         ("Shear", &mut body.springs.shear, fabric.map(|f| f.shear), 20.0),
@@ -346,13 +352,14 @@ pub fn pull_fields(form: &mut Form, ui: &mut Ui, pull: &mut Pull) {
 fn select_fields(form: &mut Form, ui: &mut Ui, owner: &'static str, select: &mut Select) {
     let effect = if owner == "Pin" { Effect::Restart } else { Effect::Live };
     let field = |label, owner, name, unit| super::fields::Field { effect, ..live(label, owner, name, unit) };
-    let kinds = [(0, "vertices"), (1, "near"), (2, "within"), (3, "border"), (4, "all")];
+    let kinds = [(0, "vertices"), (1, "near"), (2, "within"), (3, "border"), (4, "all"), (5, "roots")];
     let mut kind = match select {
         Select::Vertices(_) => 0,
         Select::Near(_) => 1,
         Select::Within(_) => 2,
         Select::Border(_) => 3,
         Select::All => 4,
+        Select::Roots => 5,
     };
     if form.choice(ui, field("Particles", owner, "select", ""), "Select", &kinds, &mut kind) {
         *select = match kind {
@@ -360,6 +367,7 @@ fn select_fields(form: &mut Form, ui: &mut Ui, owner: &'static str, select: &mut
             1 => Select::Near([0.0; 3]),
             2 => Select::Within(Region { min: [-0.1; 3], max: [0.1; 3] }),
             3 => Select::Border(Border::V0),
+            5 => Select::Roots,
             _ => Select::All,
         };
     }
@@ -374,7 +382,7 @@ fn select_fields(form: &mut Form, ui: &mut Ui, owner: &'static str, select: &mut
             let borders = [(Border::U0, "u0"), (Border::U1, "u1"), (Border::V0, "v0"), (Border::V1, "v1")];
             form.choice(ui, field("Border", "Select", "border", ""), "Border", &borders, border);
         }
-        Select::All => {}
+        Select::All | Select::Roots => {}
     }
 }
 

@@ -20,17 +20,21 @@ use crate::mesh::{
 };
 use crate::model::{BodyModel, GroupModel, LimitModel, PinModel};
 use crate::scene::{
-    Body, Border, Family, Grid, InlineMesh, Layout, LengthLimit, Placement, RopeMass, Select, Shape, Wind,
+    Body, Border, Family, Grid, InlineMesh, Layout, LengthLimit, Placement, RopeMass, Select, Shape, Strands,
+    Wind,
 };
 
 /// A ball of a million vertices has so many subdivisions.
 const MAX_SUBDIVISIONS: u32 = 8;
 
 /// The shape of a body, placed in the world.
+#[derive(Default)]
 struct Placed {
     mesh: TriMesh,
     segments: Vec<[u32; 2]>,
     grid: Option<[usize; 2]>,
+    /// Vertices of each rope, if it is made of ropes.
+    strand: Option<usize>,
     beads: bool,
 }
 
@@ -39,7 +43,7 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
         Shape::Grid(g) => {
             check_grid(&format!("{at}.shape.grid"), g)?;
             let grid = Some(g.vertices.map(|n| n as usize));
-            Placed { mesh: generate::grid(g), segments: Vec::new(), grid, beads: false }
+            Placed { mesh: generate::grid(g), grid, ..Placed::default() }
         }
         Shape::Rope(r) => {
             let field = format!("{at}.shape.rope");
@@ -54,7 +58,15 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
             }
             let mesh = TriMesh { positions: generate::rope(r), ..TriMesh::default() };
             let segments = (1..r.vertices).map(|i| [i - 1, i]).collect();
-            Placed { mesh, segments, grid: None, beads: r.mass_at == RopeMass::Beads }
+            let strand = Some(r.vertices as usize);
+            Placed { mesh, segments, strand, grid: None, beads: r.mass_at == RopeMass::Beads }
+        }
+        Shape::Strands(s) => {
+            check_strands(&format!("{at}.shape.strands"), s)?;
+            let mesh = TriMesh { positions: generate::strands(s), ..TriMesh::default() };
+            let each = s.segments + 1;
+            let segments = (0..s.strands * each).filter(|i| i % each != 0).map(|i| [i - 1, i]).collect();
+            Placed { mesh, segments, strand: Some(each as usize), ..Placed::default() }
         }
         Shape::Ball(b) => {
             let field = format!("{at}.shape.ball");
@@ -66,9 +78,9 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
                     "3 or 4 are usual: each makes four times as many triangles",
                 );
             }
-            Placed { mesh: generate::ball(b), segments: Vec::new(), grid: None, beads: false }
+            Placed { mesh: generate::ball(b), ..Placed::default() }
         }
-        Shape::Mesh(m) => Placed { mesh: inline_mesh(m), segments: Vec::new(), grid: None, beads: false },
+        Shape::Mesh(m) => Placed { mesh: inline_mesh(m), ..Placed::default() },
         Shape::File(f) => {
             return wrong(
                 &format!("{at}.shape.file.path"),
@@ -112,6 +124,42 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
 fn inline_mesh(m: &InlineMesh) -> TriMesh {
     let positions = m.positions.iter().map(|&p| DVec3::from(p)).collect();
     TriMesh { positions, triangles: m.triangles.clone(), uvs: m.uvs.clone() }
+}
+
+fn check_strands(at: &str, s: &Strands) -> Checked<()> {
+    positive(&format!("{at}.length"), s.length, "m")?;
+    not_negative(&format!("{at}.radius"), s.radius, "m")?;
+    let curl_radius = not_negative(&format!("{at}.curl_radius"), s.curl_radius, "m")?;
+    let pitch = not_negative(&format!("{at}.curl_pitch"), s.curl_pitch, "m")?;
+    if s.strands == 0 {
+        return wrong(&format!("{at}.strands"), "there must be at least 1", "a few hundred are usual");
+    }
+    if s.segments < 2 {
+        return wrong(
+            &format!("{at}.segments"),
+            format!("a strand needs at least 2 segments, not {}", s.segments),
+            "20 are usual",
+        );
+    }
+    let vertices = u64::from(s.strands) * (u64::from(s.segments) + 1);
+    if vertices > MAX_VERTICES as u64 {
+        return wrong(
+            &format!("{at}.strands"),
+            format!("the strands have {vertices} vertices, more than {MAX_VERTICES}"),
+            "use fewer strands or segments",
+        );
+    }
+    let around = std::f64::consts::TAU * curl_radius;
+    let turn = (pitch * pitch + around * around).sqrt();
+    let per_turn = turn * f64::from(s.segments) / s.length;
+    if curl_radius > 0.0 && per_turn < 4.0 {
+        return wrong(
+            &format!("{at}.segments"),
+            format!("a turn of the curl is {turn:.4} m long and has {per_turn:.1} segments, fewer than 4"),
+            format!("use at least {:.0} segments, or wider curls", (4.0 * s.length / turn).ceil()),
+        );
+    }
+    Ok(())
 }
 
 fn check_grid(at: &str, g: &Grid) -> Checked<()> {
@@ -584,6 +632,16 @@ fn select(at: &str, select: &Select, placed: &Placed) -> Checked<Vec<u32>> {
             (0..n as u32)
                 .filter(|&v| x[v as usize].cmpge(min).all() && x[v as usize].cmple(max).all())
                 .collect()
+        }
+        Select::Roots => {
+            let Some(each) = placed.strand else {
+                return wrong(
+                    at,
+                    "only ropes and strands have roots",
+                    "use `border`, `near`, `within` or `vertices`",
+                );
+            };
+            (0..n).filter(|v| v % each < 2).map(|v| v as u32).collect()
         }
         Select::Border(border) => {
             let Some([columns, rows]) = placed.grid else {

@@ -110,6 +110,8 @@ scene_type! {
         Rope(Rope),
         /// A hollow ball.
         Ball(Ball),
+        /// Many ropes that grow out of a disc or a half ball: hair, fur, grass, a brush.
+        Strands(Strands),
         /// A mesh file, path relative to the scene.
         File(MeshFile),
         /// A mesh written in the scene itself.
@@ -206,6 +208,58 @@ scene_type! {
         /// The same for each vertex: a chain of equal weights. The first is there to be pinned and is not counted in the
         /// mass.
         Beads,
+    }
+}
+
+scene_type! {
+    /// Many ropes of one length that grow out of a disc or a half ball around the origin of the placement. Vertex i of
+    /// strand s, from its root on, has index s·(segments + 1) + i.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Strands {
+        /// How many.
+        pub strands: u32,
+        /// Segments of each.
+        pub segments: u32,
+        /// Rest length of each, m.
+        pub length: f64,
+        /// Where the roots are.
+        pub roots: Roots,
+        /// Radius of the disc or the ball, m.
+        pub radius: f64,
+        /// Radius of the curls at rest, m; 0 for straight strands.
+        pub curl_radius: f64,
+        /// How far a curl goes on in one turn, m.
+        pub curl_pitch: f64,
+        /// Seed of what differs from strand to strand: roots and directions a little, where curls begin.
+        pub seed: u32,
+    }
+}
+
+impl Default for Strands {
+    fn default() -> Self {
+        Strands {
+            strands: 200,
+            segments: 20,
+            length: 0.3,
+            roots: Roots::default(),
+            radius: 0.1,
+            curl_radius: 0.0,
+            curl_pitch: 0.03,
+            seed: 1,
+        }
+    }
+}
+
+scene_type! {
+    /// Where strands grow.
+    #[derive(Copy, Default, Eq)]
+    pub enum Roots {
+        /// On a level disc, upwards.
+        #[default]
+        Disc,
+        /// On the upper half of a ball, outwards.
+        Hemisphere,
     }
 }
 
@@ -479,6 +533,8 @@ scene_type! {
         Within(Region),
         /// A border of a grid.
         Border(Border),
+        /// The first two vertices of a rope or of each strand: they hold its place and its direction.
+        Roots,
         /// Every particle.
         All,
     }

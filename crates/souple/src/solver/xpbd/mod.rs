@@ -384,9 +384,11 @@ impl Xpbd {
             });
         }
         if !bends.is_empty() {
-            bends.bends.visit(parallel, &mut self.displacements, |bends, displacements| {
-                instructions.run(Bend { bends, displacements, inverse_h2 });
-            });
+            for (bends, curled) in [(&bends.bends, false), (&bends.curls, true)] {
+                bends.visit(parallel, &mut self.displacements, |bends, displacements| {
+                    instructions.run(Bend { bends, displacements, inverse_h2, curled });
+                });
+            }
         }
         if !areas.is_empty() {
             let softness = areas.compliance * inverse_h2;
