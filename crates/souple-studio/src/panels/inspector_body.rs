@@ -121,6 +121,7 @@ pub fn for_form(body: &Body) -> Body {
         bending: body.bending,
         area_stiffness: body.area_stiffness,
         inside: body.inside,
+        dials: body.dials,
         springs: body.springs,
         rayleigh: body.rayleigh,
         limits: body.limits,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
+use super::dials::{Dialled, dialled};
 use super::world::check_motion;
 use super::{Checked, LARGEST, direction, finite, not_negative, positive, vector, wrong};
 use crate::energy::{
@@ -36,6 +37,23 @@ struct Placed {
     /// Vertices of each rope, if it is made of ropes.
     strand: Option<usize>,
     beads: bool,
+}
+
+impl Placed {
+    /// Area, m², or length of all ropes, m; and the length of the body, m: the root of its area, or one rope.
+    fn extent(&self) -> (f64, f64) {
+        let x = &self.mesh.positions;
+        if self.segments.is_empty() {
+            let area: f64 = (self.mesh.triangles.iter())
+                .map(|t| triangle_area(x[t[0] as usize], x[t[1] as usize], x[t[2] as usize]))
+                .sum();
+            (area, area.sqrt())
+        } else {
+            let length: f64 = self.segments.iter().map(|s| x[s[0] as usize].distance(x[s[1] as usize])).sum();
+            let ropes = self.strand.map_or(1, |each| x.len() / each);
+            (length, length / ropes as f64)
+        }
+    }
 }
 
 fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed> {
@@ -229,12 +247,19 @@ pub(super) fn build_body(
         Some(r) => not_negative(&format!("{at}.rayleigh.mass"), r.mass, "1/s")?,
         None => 0.0,
     };
-    let springs = build_springs(at, body, fabric, &placed, beta)?;
+    let dials = match body.dials {
+        Some(_) => {
+            let (extent, length) = placed.extent();
+            dialled(at, body, masses.iter().sum::<f64>() / extent, length)?
+        }
+        None => Dialled::default(),
+    };
+    let springs = build_springs(at, body, fabric, &placed, beta, &dials)?;
     if springs.is_empty() {
         return wrong(
             &format!("{at}.springs"),
             "the body has no springs: nothing holds it together",
-            "name a fabric (`fabric = \"cotton\"`) or give `springs.stretch.stiffness`",
+            "name a fabric (`fabric = \"cotton\"`), turn a dial (`dials = { stretch = 0.8 }`) or give `springs.stretch.stiffness`",
         );
     }
     let n = placed.mesh.positions.len();
@@ -245,7 +270,10 @@ pub(super) fn build_body(
         segments: placed.segments.clone(),
         springs,
         parents: (0..n as u32).collect(),
-        bending: not_negative(&format!("{at}.bending"), body.bending.unwrap_or(0.0), "N·m")?,
+        bending: match dials.bending {
+            Some(rigidity) => rigidity,
+            None => not_negative(&format!("{at}.bending"), body.bending.unwrap_or(0.0), "N·m")?,
+        },
         ..Topology::default()
     };
     topology.rebuild_derived();
@@ -255,8 +283,10 @@ pub(super) fn build_body(
     if topology.bending > 0.0 {
         energies.push(Box::new(Bending));
     }
-    let area_stiffness =
-        not_negative(&format!("{at}.area_stiffness"), body.area_stiffness.unwrap_or(0.0), "N/m")?;
+    let area_stiffness = match dials.area_stiffness {
+        Some(stiffness) => stiffness,
+        None => not_negative(&format!("{at}.area_stiffness"), body.area_stiffness.unwrap_or(0.0), "N/m")?,
+    };
     if area_stiffness > 0.0 {
         if topology.triangles.is_empty() {
             return wrong(
@@ -391,6 +421,7 @@ fn build_springs(
     fabric: Option<&Fabric>,
     placed: &Placed,
     beta: f64,
+    dials: &Dialled,
 ) -> Checked<Vec<Spring>> {
     let field = format!("{at}.springs");
     let is_rope = !placed.segments.is_empty();
@@ -431,7 +462,7 @@ fn build_springs(
             (Some(k), _, _) => Stiffness::PerSpring(not_negative(&format!("{at}.stiffness"), k, "N/m")?),
             (None, Some(y), _) => Stiffness::Modulus(not_negative(&format!("{at}.modulus"), y, "N/m")?),
             (None, None, Some(y)) => Stiffness::Modulus(y),
-            (None, None, None) => Stiffness::Modulus(presets[family]),
+            (None, None, None) => Stiffness::Modulus(dials.families[family].unwrap_or(presets[family])),
         };
         parameters[family].damping = not_negative(&format!("{at}.damping"), damping.unwrap_or(0.0), "N·s/m")?;
     }

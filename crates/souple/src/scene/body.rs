@@ -42,6 +42,9 @@ scene_type! {
         /// What is inside a body whose triangles close a volume.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub inside: Option<Inside>,
+        /// Stiffness without units, from 0 to 1, instead of numbers in units.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub dials: Option<Dials>,
         /// Springs between the particles.
         pub springs: Springs,
         /// Rayleigh damping.
@@ -87,6 +90,7 @@ impl Default for Body {
             bending: None,
             area_stiffness: None,
             inside: None,
+            dials: None,
             springs: Springs::default(),
             rayleigh: None,
             limits: None,
@@ -341,6 +345,27 @@ scene_type! {
         /// How the pressure falls as the volume V grows: by K (V/V₀ − 1), Pa. 0 keeps it constant; air closed in has
         /// 1e5, water 2.2e9, which keeps the volume.
         pub bulk_modulus: f64,
+    }
+}
+
+scene_type! {
+    /// Stiffness without units (SIM-11): 0 has no effect, 1 is practically stiff, against the weight of the body itself.
+    /// They mean the same at any step and on any mesh.
+    #[serde(default)]
+    #[derive(Copy, Default)]
+    pub struct Dials {
+        /// Along threads or mesh edges: under its own weight the body stretches by 10^(−4 d), 1 % at a half.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub stretch: Option<f64>,
+        /// Across the cells of a grid, in the same measure.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub shear: Option<f64>,
+        /// Bending: the length that stands out by itself is 10^(2 (d − 1)) of the body, a tenth at a half.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub bend: Option<f64>,
+        /// Change of area, in the measure of `stretch`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub area: Option<f64>,
     }
 }
 
