@@ -54,7 +54,8 @@ fn a_dial_is_the_same_stretch_on_three_meshes_with_three_steps() {
     // The tension falls evenly from top to bottom, so the extension is half of the strain at the top.
     for (dial, side) in [(0.35, 1.0), (0.6, 0.5), (0.9, 2.0)] {
         let expected = 0.5 * f64::powf(10.0, -4.0 * dial);
-        for n in [6, 11, 21] {
+        // Odd numbers: with alternating diagonals only those share the mass evenly among the columns.
+        for n in [7, 11, 21] {
             for fps in [10.0, 30.0, 60.0] {
                 let body = hanging(n, side, stretch(dial));
                 let found = extension(&scene(body, SolverKind::ImplicitEulerCholesky, fps, None), side, 12.0);
@@ -69,7 +70,7 @@ fn a_dial_is_the_same_stretch_on_three_meshes_with_three_steps() {
 fn the_real_time_solver_has_the_same_dials_in_its_limit_of_small_substeps() {
     let dial = 0.35;
     let expected = 0.5 * f64::powf(10.0, -4.0 * dial);
-    for n in [6u32, 11, 21] {
+    for n in [7u32, 11, 21] {
         for dt in [1.0 / 1200.0, 1.0 / 2400.0, 1.0 / 4800.0] {
             let body = hanging(n, 1.0, stretch(dial));
             let found = extension(&scene(body, SolverKind::Xpbd, 60.0, Some(dt)), 1.0, 6.0);
