@@ -424,6 +424,8 @@ pub fn body_line(body: &Body) -> String {
             )
         }
         Shape::Rope(rope) => format!("rope of {} m, {} vertices", plain(rope.length), rope.vertices),
+        Shape::Ball(ball) => format!("ball of radius {} m", plain(ball.radius)),
+        Shape::Strands(s) => format!("{} strands of {} m", s.strands, plain(s.length)),
         Shape::File(file) => format!("mesh {}", file.path),
         Shape::Mesh(mesh) => format!("mesh of {} vertices", mesh.positions.len()),
     };
