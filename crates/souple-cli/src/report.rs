@@ -125,6 +125,7 @@ pub struct MeasuresReport {
     stretch_max_percent: f64,
     stretch_p999_percent: f64,
     area: f64,
+    volume: f64,
     lowest: f64,
 }
 
@@ -142,6 +143,7 @@ impl From<Measures> for MeasuresReport {
             stretch_max_percent: m.stretch_max_percent,
             stretch_p999_percent: m.stretch_p999_percent,
             area: m.area,
+            volume: m.volume,
             lowest: m.lowest,
         }
     }

@@ -74,6 +74,7 @@ fn json_is_one_object_with_everything() {
         "stretch_max_percent",
         "stretch_p999_percent",
         "area",
+        "volume",
         "lowest",
     ] {
         assert!(json["measures"][name].is_f64(), "{name}");

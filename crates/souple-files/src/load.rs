@@ -61,6 +61,8 @@ pub fn vertex_count(shape: &Shape) -> u64 {
     match shape {
         Shape::Grid(grid) => u64::from(grid.vertices[0]) * u64::from(grid.vertices[1]),
         Shape::Rope(rope) => u64::from(rope.vertices),
+        Shape::Strands(s) => u64::from(s.strands) * (u64::from(s.segments) + 1),
+        Shape::Ball(ball) => 10u64.saturating_mul(4u64.saturating_pow(ball.subdivisions)).saturating_add(2),
         Shape::Mesh(mesh) => mesh.positions.len() as u64,
         Shape::File(_) => 0,
     }

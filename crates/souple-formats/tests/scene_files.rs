@@ -229,7 +229,12 @@ fn shape() -> impl Strategy<Value = Shape> {
         .prop_map(|(positions, triangles)| {
             Shape::Mesh(InlineMesh { positions, triangles, uvs: vec![[0.5, 1.0]] })
         });
-    prop_oneof![grid, rope, file, mesh]
+    let ball = (number(), any::<u32>())
+        .prop_map(|(radius, subdivisions)| Shape::Ball(Ball { radius, subdivisions }));
+    let strands = (number(), any::<u32>()).prop_map(|(curl_radius, strands)| {
+        Shape::Strands(Strands { strands, curl_radius, roots: Roots::Hemisphere, ..Strands::default() })
+    });
+    prop_oneof![grid, rope, ball, strands, file, mesh]
 }
 
 fn select() -> impl Strategy<Value = Select> {
@@ -239,6 +244,7 @@ fn select() -> impl Strategy<Value = Select> {
         (vector(), vector()).prop_map(|(min, max)| Select::Within(Region { min, max })),
         Just(Select::Border(Border::V1)),
         Just(Select::All),
+        Just(Select::Roots),
     ]
 }
 
@@ -294,6 +300,9 @@ fn body() -> impl Strategy<Value = Body> {
             limits: extras.then(Limits::default),
             air: extras.then(Air::default),
             tear: extras.then(|| Tear { force: number, ..Tear::default() }),
+            area_stiffness: number,
+            inside: number.map(|pressure| Inside { pressure, bulk_modulus: -pressure }),
+            dials: extras.then(|| Dials { stretch: number, bend: number, ..Dials::default() }),
             pins,
             pulls,
             ..Body::default()

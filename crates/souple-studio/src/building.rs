@@ -499,6 +499,10 @@ impl Document {
             Shape::Rope(rope) => {
                 vec![DVec3::ZERO, DVec3::from(rope.direction).normalize_or_zero() * rope.length]
             }
+            Shape::Strands(s) => {
+                corners(DVec3::splat(-s.radius - s.length), DVec3::splat(s.radius + s.length))
+            }
+            Shape::Ball(ball) => corners(DVec3::splat(-ball.radius), DVec3::splat(ball.radius)),
             Shape::Mesh(mesh) => mesh.positions.iter().map(|p| DVec3::from(*p)).collect(),
             Shape::File(file) => {
                 let mesh = self.files.mesh(file, &mut BTreeSet::new()).ok()?;

@@ -127,7 +127,10 @@ impl Capture {
             .collect();
         let radius = |b: usize| {
             let thickness = scene.bodies.get(b).and_then(|body| body.thickness).unwrap_or(0.0) as f32;
-            let length: f64 = model.bodies[b].topology.edges.iter().map(|e| e.rest_length).sum();
+            let topology = &model.bodies[b].topology;
+            // Of each rope: one of n vertices has n − 1 segments.
+            let ropes = topology.len().saturating_sub(topology.segments.len()).max(1);
+            let length = topology.edges.iter().map(|e| e.rest_length).sum::<f64>() / ropes as f64;
             (0.5 * thickness).max(LEAST_ROPE_RADIUS * length as f32)
         };
         let meshes = model.bodies.iter().enumerate();

@@ -197,6 +197,10 @@ fn add_body(
             "grabs" | "fan" => continue,
             "gravity" => format!("{} m/s²", vector(model.gravity)),
             "springs" => spring_detail(&body.topology),
+            "area" => format!("{} N/m", number(body.area_stiffness)),
+            "volume" => body.inside.map_or_else(String::new, |inside| {
+                format!("{} Pa, bulk modulus {} Pa", number(inside.pressure), number(inside.bulk_modulus))
+            }),
             "dissipation" => format!("rate {} 1/s", number(body.dissipation)),
             "aerodynamics" => written.and_then(|w| w.air).map_or_else(String::new, |air| {
                 format!("drag {}, lift {}", number(air.drag), number(air.lift))

@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use crate::contact::primitives::Primitive;
 use crate::contact::response::ContactMaterial;
-use crate::energy::Energy;
+use crate::energy::{Energy, Volume};
 use crate::math::Pose;
 use crate::mesh::tear::TearLimits;
 use crate::mesh::{Spring, SpringFamily, Topology};
@@ -88,6 +88,10 @@ pub struct BodyModel {
     pub dissipation: f64,
     /// Forces that act on it, in the order they are added up.
     pub energies: Vec<Box<dyn Energy>>,
+    /// Resistance of its triangles to a change of area, N/m; among the energies too.
+    pub area_stiffness: f64,
+    /// What is inside it; among the energies too.
+    pub inside: Option<Volume>,
     /// Stretch limits.
     pub limits: Option<LimitModel>,
     /// When it tears.

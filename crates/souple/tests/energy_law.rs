@@ -3,14 +3,30 @@
 
 use glam::{DMat3, DVec3};
 use souple::energy::{
-    Aerodynamics, Bending, Configuration, Dissipation, Energy, FanDrag, Grabs, Gravity, PairBlock, Part,
-    Pulls, Springs, Viscous, panel_force,
+    Aerodynamics, Area, Bending, Configuration, Dissipation, Energy, FanDrag, Grabs, Gravity, PairBlock,
+    Part, Pulls, Springs, Viscous, Volume, panel_force,
 };
 use souple::math::{rotation, uniform};
-use souple::mesh::Topology;
+use souple::mesh::{Topology, enclosed_volume};
 use souple::parallel::Parallel;
-use souple::scene::{Body, Grid, Scene, Shape, Wind};
+use souple::scene::{Ball, Body, Family, Grid, Layout, Scene, Shape, Strands, Wind};
 use souple::{Control, Fan, Grab, Model, ModelBuilder};
+
+/// A small ball of springs.
+fn ball() -> Model {
+    let body = Body {
+        name: "ball".into(),
+        shape: Shape::Ball(Ball { radius: 0.2, subdivisions: 1 }),
+        density: Some(0.2),
+        springs: souple::scene::Springs {
+            layout: Layout::Graph(1),
+            stretch: Family { modulus: Some(100.0), ..Family::default() },
+            ..Default::default()
+        },
+        ..Body::default()
+    };
+    ModelBuilder::new(&Scene { bodies: vec![body], ..Scene::default() }).build().unwrap()
+}
 
 /// A small cloth of all three spring families, damped.
 fn model() -> Model {
@@ -39,9 +55,12 @@ struct Setup {
 impl Setup {
     /// `size` scales the rest shape: above 1 every spring is stretched, and the exact Hessian is positive.
     fn new(size: f64) -> Setup {
-        let model = model();
+        Setup::of(&model(), size)
+    }
+
+    fn of(model: &Model, size: f64) -> Setup {
         let topology = (*model.bodies[0].topology).clone();
-        let mut control = Control::new(&model);
+        let mut control = Control::new(model);
         control.wind = Wind { velocity: [3.0, 0.5, -1.0], ..Wind::default() };
         control.fan = Some(Fan {
             origin: DVec3::new(0.2, 0.1, -0.5),
@@ -148,6 +167,11 @@ fn check_blocks(e: &dyn Energy, setup: &Setup) {
             blocks[p.i as usize] += p.block * d[p.j as usize];
             blocks[p.j as usize] += p.block.transpose() * d[p.i as usize];
         }
+        if let Some(w) = e.dense(&elements) {
+            let w: Vec<DVec3> = w.as_chunks::<3>().0.iter().map(|w| DVec3::from(*w)).collect();
+            let along = dot(&w, &d);
+            blocks.iter_mut().zip(&w).for_each(|(b, w)| *b += *w * along);
+        }
         let scale = product.iter().map(|p| p.length()).fold(1e-9, f64::max);
         for (a, b) in product.iter().zip(&blocks) {
             assert!((*a - *b).length() < 1e-12 * scale, "{}", e.name());
@@ -212,6 +236,71 @@ fn bending_obeys_the_law() {
     let bent = curved.force(&Bending, &curved.x, &still).iter().map(|f| f.length()).fold(0.0, f64::max);
     let largest = curved.force(&Bending, &moved, &still).iter().map(|f| f.length()).fold(0.0, f64::max);
     assert!(largest < 0.05 * bent, "{largest} of {bent}");
+}
+
+#[test]
+fn ropes_that_are_curved_at_rest_obey_the_law() {
+    let body = Body {
+        name: "hair".into(),
+        shape: Shape::Strands(Strands { strands: 3, segments: 12, curl_radius: 0.02, ..Strands::default() }),
+        density: Some(0.001),
+        bending: Some(1e-3),
+        springs: souple::scene::Springs {
+            stretch: Family { modulus: Some(10.0), ..Family::default() },
+            ..Default::default()
+        },
+        ..Body::default()
+    };
+    let model = ModelBuilder::new(&Scene { bodies: vec![body], ..Scene::default() }).build().unwrap();
+    let mut setup = Setup::of(&model, 1.0);
+    assert!(setup.topology.patches.iter().all(|p| p.rest[0] > 10.0));
+    setup.x = shaken(&setup.topology.rest_positions, 1e-3, 3);
+    check_gradient(&Bending, &setup);
+    check_blocks(&Bending, &setup);
+    check_internal(&Bending, &setup);
+    let still = vec![DVec3::ZERO; setup.x.len()];
+    let rest = setup.force(&Bending, &setup.topology.rest_positions, &still);
+    assert!(rest.iter().all(|f| f.length() < 1e-9), "a curl at rest pulls nowhere");
+}
+
+#[test]
+fn areas_obey_the_law() {
+    let area = Area { stiffness: 30.0 };
+    for size in [0.7, 1.0, 1.4] {
+        let setup = Setup::new(size);
+        check_gradient(&area, &setup);
+        check_blocks(&area, &setup);
+        check_internal(&area, &setup);
+    }
+    // Triangles of their rest area: what is left out of the matrix is 0 there, and it is exact.
+    let mut setup = Setup::new(1.0);
+    let turn = rotation(DVec3::new(30.0, 70.0, -10.0));
+    setup.x = setup.topology.rest_positions.iter().map(|p| turn * *p + DVec3::X).collect();
+    check_product(&area, &setup, true, false);
+}
+
+#[test]
+fn pressure_and_volume_obey_the_law() {
+    for size in [0.8, 1.3] {
+        let mut setup = Setup::of(&ball(), size);
+        let volume = enclosed_volume(&setup.x, &setup.topology.triangles);
+        let gas = Volume { pressure: 700.0, bulk_modulus: 0.0, rest_volume: volume / 1.1 };
+        let liquid = Volume { bulk_modulus: 4e4, ..gas };
+        for inside in [gas, liquid] {
+            check_gradient(&inside, &setup);
+            check_blocks(&inside, &setup);
+            check_internal(&inside, &setup);
+        }
+        // Where the pressure is 0, what is left out of the matrix is 0: there it is exact.
+        let balanced = Volume { pressure: 4e4 * 0.1, ..liquid };
+        assert!(balanced.pressure_at(volume).abs() < 1e-9);
+        check_product(&balanced, &setup, true, false);
+        // Open, it feels nothing.
+        setup.topology.triangles.pop();
+        setup.topology.rebuild_derived();
+        assert!(setup.force(&liquid, &setup.x, &setup.v).iter().all(|f| *f == DVec3::ZERO));
+        assert_eq!(liquid.value(&setup.q(&setup.x, &setup.v)), 0.0);
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@
 mod bending;
 mod conservation;
 mod contact;
+mod inside;
 mod integrators;
 mod ordering;
 mod statics;
@@ -108,7 +109,7 @@ impl Case {
 /// A group of cases that are computed together.
 type Group = (&'static str, fn() -> Vec<Case>);
 
-const GROUPS: [Group; 18] = [
+const GROUPS: [Group; 21] = [
     ("integrators/amplification", integrators::amplification),
     ("integrators/bounded", integrators::bounded),
     ("integrators/convergence", integrators::convergence),
@@ -122,6 +123,9 @@ const GROUPS: [Group; 18] = [
     ("bending/mesh", bending::mesh),
     ("bending/roll-up", bending::roll_up),
     ("bending/frequency", bending::frequency),
+    ("inside/pressure", inside::pressure),
+    ("inside/volume", inside::volume),
+    ("inside/work", inside::work),
     ("wind/terminal", statics::terminal_speed),
     ("friction", contact::friction),
     ("contact", contact::collisions),

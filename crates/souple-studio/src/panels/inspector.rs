@@ -248,7 +248,7 @@ fn body(app: &mut StudioApp, ui: &mut Ui, b: usize) {
     body_fields(&mut form, ui, &mut body, app.document.scene());
     let mut wish = None;
     section(ui, "Look", true, |ui| {
-        let has_back = !matches!(body.shape, Shape::Rope(_));
+        let has_back = !matches!(body.shape, Shape::Rope(_) | Shape::Strands(_));
         wish = look_fields(&mut form, ui, &mut body.look, app.looks.bodies.get(b), &app.styles, has_back);
     });
     let (pins, pulls) = (names_of(&body.pins, |pin| &pin.name), body.pulls.len());

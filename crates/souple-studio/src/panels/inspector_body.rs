@@ -59,6 +59,21 @@ fn shape_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
                 &mut rope.mass_at,
             );
         }
+        Shape::Strands(s) => {
+            form.count(ui, restart("Strands", "Strands", "strands", ""), 1..=MOST_SIDE, &mut s.strands);
+            form.count(ui, restart("Segments", "Strands", "segments", ""), 2..=MOST_SIDE, &mut s.segments);
+            form.number(ui, restart("Length", "Strands", "length", "m"), 1e-3..=FAR, &mut s.length);
+            form.number(ui, restart("Radius", "Strands", "radius", "m"), 0.0..=FAR, &mut s.radius);
+        }
+        Shape::Ball(ball) => {
+            form.number(ui, restart("Radius", "Ball", "radius", "m"), 1e-3..=FAR, &mut ball.radius);
+            form.count(
+                ui,
+                restart("Subdivisions", "Ball", "subdivisions", ""),
+                0..=8,
+                &mut ball.subdivisions,
+            );
+        }
         Shape::File(file) => {
             form.row(ui, restart("Mesh file", "MeshFile", "path", ""), |ui| {
                 ui.add(egui::Label::new(file.path.as_str()).truncate()).on_hover_text(file.path.as_str())
@@ -104,6 +119,9 @@ pub fn for_form(body: &Body) -> Body {
         young_modulus: body.young_modulus,
         thickness: body.thickness,
         bending: body.bending,
+        area_stiffness: body.area_stiffness,
+        inside: body.inside,
+        dials: body.dials,
         springs: body.springs,
         rayleigh: body.rayleigh,
         limits: body.limits,
@@ -147,7 +165,7 @@ fn material_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
     choices.extend(FABRICS.iter().map(|fabric| (Some(fabric.name.to_owned()), fabric.name)));
     form.choice(ui, live("Fabric", "Body", "fabric", ""), "", &choices, &mut body.fabric);
     let fabric = fabric_of(body);
-    let is_rope = matches!(body.shape, Shape::Rope(_));
+    let is_rope = matches!(body.shape, Shape::Rope(_) | Shape::Strands(_));
     let unit = if is_rope { "kg/m" } else { "kg/m²" };
     let first = fabric.map_or(0.15, |f| f.density);
     let otherwise =
@@ -199,7 +217,7 @@ fn material_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
 fn spring_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
     let fabric = fabric_of(body);
     layout_field(form, ui, &mut body.springs.layout);
-    let is_rope = matches!(body.shape, Shape::Rope(_));
+    let is_rope = matches!(body.shape, Shape::Rope(_) | Shape::Strands(_));
     let families = [
         ("Stretch", &mut body.springs.stretch, fabric.map(|f| f.stretch), 100.0),
         ("Shear", &mut body.springs.shear, fabric.map(|f| f.shear), 20.0),
@@ -335,13 +353,14 @@ pub fn pull_fields(form: &mut Form, ui: &mut Ui, pull: &mut Pull) {
 fn select_fields(form: &mut Form, ui: &mut Ui, owner: &'static str, select: &mut Select) {
     let effect = if owner == "Pin" { Effect::Restart } else { Effect::Live };
     let field = |label, owner, name, unit| super::fields::Field { effect, ..live(label, owner, name, unit) };
-    let kinds = [(0, "vertices"), (1, "near"), (2, "within"), (3, "border"), (4, "all")];
+    let kinds = [(0, "vertices"), (1, "near"), (2, "within"), (3, "border"), (4, "all"), (5, "roots")];
     let mut kind = match select {
         Select::Vertices(_) => 0,
         Select::Near(_) => 1,
         Select::Within(_) => 2,
         Select::Border(_) => 3,
         Select::All => 4,
+        Select::Roots => 5,
     };
     if form.choice(ui, field("Particles", owner, "select", ""), "Select", &kinds, &mut kind) {
         *select = match kind {
@@ -349,6 +368,7 @@ fn select_fields(form: &mut Form, ui: &mut Ui, owner: &'static str, select: &mut
             1 => Select::Near([0.0; 3]),
             2 => Select::Within(Region { min: [-0.1; 3], max: [0.1; 3] }),
             3 => Select::Border(Border::V0),
+            5 => Select::Roots,
             _ => Select::All,
         };
     }
@@ -363,7 +383,7 @@ fn select_fields(form: &mut Form, ui: &mut Ui, owner: &'static str, select: &mut
             let borders = [(Border::U0, "u0"), (Border::U1, "u1"), (Border::V0, "v0"), (Border::V1, "v1")];
             form.choice(ui, field("Border", "Select", "border", ""), "Border", &borders, border);
         }
-        Select::All => {}
+        Select::All | Select::Roots => {}
     }
 }
 
@@ -404,6 +424,8 @@ pub fn body_line(body: &Body) -> String {
             )
         }
         Shape::Rope(rope) => format!("rope of {} m, {} vertices", plain(rope.length), rope.vertices),
+        Shape::Ball(ball) => format!("ball of radius {} m", plain(ball.radius)),
+        Shape::Strands(s) => format!("{} strands of {} m", s.strands, plain(s.length)),
         Shape::File(file) => format!("mesh {}", file.path),
         Shape::Mesh(mesh) => format!("mesh of {} vertices", mesh.positions.len()),
     };

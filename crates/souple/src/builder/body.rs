@@ -4,29 +4,58 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
+use super::dials::{Dialled, dialled};
 use super::world::check_motion;
 use super::{
     Checked, LARGEST, STIFFEST, direction, finite, not_negative, positive, stiffness, vector, wrong,
 };
 use crate::energy::{
-    Aerodynamics, Bending, Dissipation, Energy, Grabs, Gravity, Pulls, RandomForce, Springs, Viscous,
+    Aerodynamics, Area, Bending, Dissipation, Energy, Grabs, Gravity, Pulls, RandomForce, Springs, Viscous,
+    Volume,
 };
 use crate::fabrics::{FABRICS, Fabric, fabric};
 use crate::math::rotation;
 use crate::mesh::layout::{self, FamilyParameters, Stiffness, Surface};
 use crate::mesh::tear::TearLimits;
-use crate::mesh::{MAX_VERTICES, Spring, SpringFamily, Topology, TriMesh, bounds, generate, triangle_area};
+use crate::mesh::{
+    MAX_VERTICES, Spring, SpringFamily, Topology, TriMesh, bounds, enclosed_volume, generate, open_edges,
+    triangle_area,
+};
 use crate::model::{BodyModel, GroupModel, LimitModel, PinModel};
 use crate::scene::{
-    Body, Border, Family, Grid, InlineMesh, Layout, LengthLimit, Placement, RopeMass, Select, Shape, Wind,
+    Body, Border, Family, Grid, InlineMesh, Layout, LengthLimit, Placement, RopeMass, Select, Shape, Strands,
+    Wind,
 };
 
+/// A ball of a million vertices has so many subdivisions.
+const MAX_SUBDIVISIONS: u32 = 8;
+
 /// The shape of a body, placed in the world.
+#[derive(Default)]
 struct Placed {
     mesh: TriMesh,
     segments: Vec<[u32; 2]>,
     grid: Option<[usize; 2]>,
+    /// Vertices of each rope, if it is made of ropes.
+    strand: Option<usize>,
     beads: bool,
+}
+
+impl Placed {
+    /// Area, m², or length of all ropes, m; and the length of the body, m: the root of its area, or one rope.
+    fn extent(&self) -> (f64, f64) {
+        let x = &self.mesh.positions;
+        if self.segments.is_empty() {
+            let area: f64 = (self.mesh.triangles.iter())
+                .map(|t| triangle_area(x[t[0] as usize], x[t[1] as usize], x[t[2] as usize]))
+                .sum();
+            (area, area.sqrt())
+        } else {
+            let length: f64 = self.segments.iter().map(|s| x[s[0] as usize].distance(x[s[1] as usize])).sum();
+            let ropes = self.strand.map_or(1, |each| x.len() / each);
+            (length, length / ropes as f64)
+        }
+    }
 }
 
 fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed> {
@@ -34,7 +63,7 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
         Shape::Grid(g) => {
             check_grid(&format!("{at}.shape.grid"), g)?;
             let grid = Some(g.vertices.map(|n| n as usize));
-            Placed { mesh: generate::grid(g), segments: Vec::new(), grid, beads: false }
+            Placed { mesh: generate::grid(g), grid, ..Placed::default() }
         }
         Shape::Rope(r) => {
             let field = format!("{at}.shape.rope");
@@ -49,9 +78,29 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
             }
             let mesh = TriMesh { positions: generate::rope(r), ..TriMesh::default() };
             let segments = (1..r.vertices).map(|i| [i - 1, i]).collect();
-            Placed { mesh, segments, grid: None, beads: r.mass_at == RopeMass::Beads }
+            let strand = Some(r.vertices as usize);
+            Placed { mesh, segments, strand, grid: None, beads: r.mass_at == RopeMass::Beads }
         }
-        Shape::Mesh(m) => Placed { mesh: inline_mesh(m), segments: Vec::new(), grid: None, beads: false },
+        Shape::Strands(s) => {
+            check_strands(&format!("{at}.shape.strands"), s)?;
+            let mesh = TriMesh { positions: generate::strands(s), ..TriMesh::default() };
+            let each = s.segments + 1;
+            let segments = (0..s.strands * each).filter(|i| i % each != 0).map(|i| [i - 1, i]).collect();
+            Placed { mesh, segments, strand: Some(each as usize), ..Placed::default() }
+        }
+        Shape::Ball(b) => {
+            let field = format!("{at}.shape.ball");
+            positive(&format!("{field}.radius"), b.radius, "m")?;
+            if b.subdivisions > MAX_SUBDIVISIONS {
+                return wrong(
+                    &format!("{field}.subdivisions"),
+                    format!("{} are more than {MAX_SUBDIVISIONS}", b.subdivisions),
+                    "3 or 4 are usual: each makes four times as many triangles",
+                );
+            }
+            Placed { mesh: generate::ball(b), ..Placed::default() }
+        }
+        Shape::Mesh(m) => Placed { mesh: inline_mesh(m), ..Placed::default() },
         Shape::File(f) => {
             return wrong(
                 &format!("{at}.shape.file.path"),
@@ -95,6 +144,42 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
 fn inline_mesh(m: &InlineMesh) -> TriMesh {
     let positions = m.positions.iter().map(|&p| DVec3::from(p)).collect();
     TriMesh { positions, triangles: m.triangles.clone(), uvs: m.uvs.clone() }
+}
+
+fn check_strands(at: &str, s: &Strands) -> Checked<()> {
+    positive(&format!("{at}.length"), s.length, "m")?;
+    not_negative(&format!("{at}.radius"), s.radius, "m")?;
+    let curl_radius = not_negative(&format!("{at}.curl_radius"), s.curl_radius, "m")?;
+    let pitch = not_negative(&format!("{at}.curl_pitch"), s.curl_pitch, "m")?;
+    if s.strands == 0 {
+        return wrong(&format!("{at}.strands"), "there must be at least 1", "a few hundred are usual");
+    }
+    if s.segments < 2 {
+        return wrong(
+            &format!("{at}.segments"),
+            format!("a strand needs at least 2 segments, not {}", s.segments),
+            "20 are usual",
+        );
+    }
+    let vertices = u64::from(s.strands) * (u64::from(s.segments) + 1);
+    if vertices > MAX_VERTICES as u64 {
+        return wrong(
+            &format!("{at}.strands"),
+            format!("the strands have {vertices} vertices, more than {MAX_VERTICES}"),
+            "use fewer strands or segments",
+        );
+    }
+    let around = std::f64::consts::TAU * curl_radius;
+    let turn = (pitch * pitch + around * around).sqrt();
+    let per_turn = turn * f64::from(s.segments) / s.length;
+    if curl_radius > 0.0 && per_turn < 4.0 {
+        return wrong(
+            &format!("{at}.segments"),
+            format!("a turn of the curl is {turn:.4} m long and has {per_turn:.1} segments, fewer than 4"),
+            format!("use at least {:.0} segments, or wider curls", (4.0 * s.length / turn).ceil()),
+        );
+    }
+    Ok(())
 }
 
 fn check_grid(at: &str, g: &Grid) -> Checked<()> {
@@ -164,12 +249,19 @@ pub(super) fn build_body(
         Some(r) => not_negative(&format!("{at}.rayleigh.mass"), r.mass, "1/s")?,
         None => 0.0,
     };
-    let springs = build_springs(at, body, fabric, &placed, beta)?;
+    let dials = match body.dials {
+        Some(_) => {
+            let (extent, length) = placed.extent();
+            dialled(at, body, masses.iter().sum::<f64>() / extent, length)?
+        }
+        None => Dialled::default(),
+    };
+    let springs = build_springs(at, body, fabric, &placed, beta, &dials)?;
     if springs.is_empty() {
         return wrong(
             &format!("{at}.springs"),
             "the body has no springs: nothing holds it together",
-            "name a fabric (`fabric = \"cotton\"`) or give `springs.stretch.stiffness`",
+            "name a fabric (`fabric = \"cotton\"`), turn a dial (`dials = { stretch = 0.8 }`) or give `springs.stretch.stiffness`",
         );
     }
     let n = placed.mesh.positions.len();
@@ -180,7 +272,10 @@ pub(super) fn build_body(
         segments: placed.segments.clone(),
         springs,
         parents: (0..n as u32).collect(),
-        bending: stiffness(&format!("{at}.bending"), body.bending.unwrap_or(0.0), "N·m")?,
+        bending: match dials.bending {
+            Some(rigidity) => rigidity,
+            None => stiffness(&format!("{at}.bending"), body.bending.unwrap_or(0.0), "N·m")?,
+        },
         ..Topology::default()
     };
     topology.rebuild_derived();
@@ -189,6 +284,24 @@ pub(super) fn build_body(
         vec![Box::new(Gravity { acceleration: gravity }), Box::new(Springs)];
     if topology.bending > 0.0 {
         energies.push(Box::new(Bending));
+    }
+    let area_stiffness = match dials.area_stiffness {
+        Some(stiffness) => stiffness,
+        None => not_negative(&format!("{at}.area_stiffness"), body.area_stiffness.unwrap_or(0.0), "N/m")?,
+    };
+    if area_stiffness > 0.0 {
+        if topology.triangles.is_empty() {
+            return wrong(
+                &format!("{at}.area_stiffness"),
+                "the body has no triangles",
+                "leave it out: a rope has no area",
+            );
+        }
+        energies.push(Box::new(Area { stiffness: area_stiffness }));
+    }
+    let inside = build_inside(at, body, &topology)?;
+    if let Some(volume) = inside {
+        energies.push(Box::new(volume));
     }
     if alpha > 0.0 {
         energies.push(Box::new(Dissipation { rate: alpha }));
@@ -240,6 +353,8 @@ pub(super) fn build_body(
         velocity: vector(&format!("{at}.velocity"), body.velocity)?,
         dissipation: alpha,
         energies,
+        area_stiffness,
+        inside,
         limits,
         skin: not_negative(&format!("{at}.skin"), body.skin, "m")?,
         pins,
@@ -309,6 +424,7 @@ fn build_springs(
     fabric: Option<&Fabric>,
     placed: &Placed,
     beta: f64,
+    dials: &Dialled,
 ) -> Checked<Vec<Spring>> {
     let field = format!("{at}.springs");
     let is_rope = !placed.segments.is_empty();
@@ -349,7 +465,7 @@ fn build_springs(
             (Some(k), _, _) => Stiffness::PerSpring(stiffness(&format!("{at}.stiffness"), k, "N/m")?),
             (None, Some(y), _) => Stiffness::Modulus(stiffness(&format!("{at}.modulus"), y, "N/m")?),
             (None, None, Some(y)) => Stiffness::Modulus(y),
-            (None, None, None) => Stiffness::Modulus(presets[family]),
+            (None, None, None) => Stiffness::Modulus(dials.families[family].unwrap_or(presets[family])),
         };
         parameters[family].damping = stiffness(&format!("{at}.damping"), damping.unwrap_or(0.0), "N·s/m")?;
     }
@@ -416,6 +532,36 @@ fn build_springs(
         );
     }
     Ok(springs)
+}
+
+fn build_inside(at: &str, body: &Body, topology: &Topology) -> Checked<Option<Volume>> {
+    let Some(inside) = &body.inside else { return Ok(None) };
+    let field = format!("{at}.inside");
+    let pressure = not_negative(&format!("{field}.pressure"), inside.pressure, "Pa")?;
+    let bulk_modulus = not_negative(&format!("{field}.bulk_modulus"), inside.bulk_modulus, "Pa")?;
+    if !topology.closed {
+        let open = open_edges(&topology.triangles);
+        return wrong(
+            &field,
+            match open {
+                0 => "the body has no triangles that could close a volume".into(),
+                _ => format!(
+                    "the triangles close no volume: {open} edges have no triangle on their other side, or one that \
+                     faces the other way"
+                ),
+            },
+            "close the holes of the mesh (`weld = true` closes seams of a mesh file), or leave `inside` out",
+        );
+    }
+    let rest_volume = enclosed_volume(&topology.rest_positions, &topology.triangles);
+    if rest_volume.is_nan() || rest_volume <= 0.0 {
+        return wrong(
+            &field,
+            format!("the volume inside is {rest_volume:.3e} m³: the triangles face inwards"),
+            "turn all triangles of the mesh round, by naming their vertices in the opposite order",
+        );
+    }
+    Ok(Some(Volume { pressure, bulk_modulus, rest_volume }))
 }
 
 fn build_tear(
@@ -532,6 +678,16 @@ fn select(at: &str, select: &Select, placed: &Placed) -> Checked<Vec<u32>> {
             (0..n as u32)
                 .filter(|&v| x[v as usize].cmpge(min).all() && x[v as usize].cmple(max).all())
                 .collect()
+        }
+        Select::Roots => {
+            let Some(each) = placed.strand else {
+                return wrong(
+                    at,
+                    "only ropes and strands have roots",
+                    "use `border`, `near`, `within` or `vertices`",
+                );
+            };
+            (0..n).filter(|v| v % each < 2).map(|v| v as u32).collect()
         }
         Select::Border(border) => {
             let Some([columns, rows]) = placed.grid else {

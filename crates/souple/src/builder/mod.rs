@@ -1,6 +1,7 @@
 //! From scene to model: checks every number, names the field that is wrong, compiles the rest.
 
 mod body;
+mod dials;
 mod look;
 mod world;
 

@@ -7,7 +7,8 @@
 //! depends on the direction by a factor of three.
 //!
 //! A rest shape that is not flat has second derivatives r n there, with n the normal of the triangle; then r n, with n of
-//! the shape now, is taken off before squaring.
+//! the shape now, is taken off before squaring. A rope has no normal; there n is the direction in which it bends now, so
+//! that its energy is ½ E I l (κ − κ₀)²: it keeps how much it bends, not which way.
 //!
 //! The matrix of a flat patch is constant: exact and never indefinite. Not promised: right forces under stretch of tens
 //! of per cent, as the weights are those of the rest shape.
@@ -31,19 +32,27 @@ fn sides(x: &[DVec3], patch: &Patch) -> (DVec3, DVec3) {
 /// Second derivatives of a patch beyond those at rest: Σ w x − r n, 1/m.
 #[inline(always)]
 pub fn patch_curvatures(x: &[DVec3], patch: &Patch) -> [DVec3; 3] {
-    let normal = match patch.rest {
-        [0.0, 0.0, 0.0] => DVec3::ZERO,
-        _ => {
+    let mut second = second_derivatives(x, patch);
+    if patch.rest != [0.0; 3] {
+        let normal = if patch.rope {
+            second[0].normalize_or_zero()
+        } else {
             let (e, f) = sides(x, patch);
             e.cross(f).normalize_or_zero()
-        }
-    };
+        };
+        second.iter_mut().zip(&patch.rest).for_each(|(c, r)| *c -= normal * *r);
+    }
+    second
+}
+
+/// Second derivatives of a patch: Σ w x, 1/m.
+#[inline(always)]
+pub fn second_derivatives(x: &[DVec3], patch: &Patch) -> [DVec3; 3] {
     let mut second = [DVec3::ZERO; 3];
     for q in 0..3 {
         for (&v, &w) in patch.vertices.iter().zip(&patch.weights[q]) {
             second[q] += x[v as usize] * w;
         }
-        second[q] -= normal * patch.rest[q];
     }
     second
 }
@@ -63,7 +72,8 @@ pub fn patch_forces(x: &[DVec3], patch: &Patch) -> [DVec3; 6] {
             *force -= *c * (patch.stiffness * w);
         }
     }
-    if patch.rest != [0.0; 3] {
+    // How a rope turns its bend costs nothing: what is left of c then lies along n itself.
+    if patch.rest != [0.0; 3] && !patch.rope {
         // How the normal turns: n = N/|N| with N = e × f.
         let (e, f) = sides(x, patch);
         let normal = e.cross(f);

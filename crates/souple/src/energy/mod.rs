@@ -5,9 +5,11 @@
 //! loops over arrays of elements and calls a small pure function for each; it keeps nothing between calls.
 
 mod ambient;
+mod area;
 mod bending;
 mod fan;
 mod spring;
+mod volume;
 mod wind;
 
 use std::fmt::Debug;
@@ -15,9 +17,11 @@ use std::fmt::Debug;
 use glam::{DMat3, DVec3};
 
 pub use ambient::{Dissipation, Grabs, Gravity, Pulls, RandomForce};
-pub use bending::{Bending, patch_curvatures, patch_energy, patch_forces};
+pub use area::{Area, area_forces};
+pub use bending::{Bending, patch_curvatures, patch_energy, patch_forces, second_derivatives};
 pub use fan::FanDrag;
 pub use spring::{Springs, spring_energy, spring_force, spring_tangent};
+pub use volume::Volume;
 pub use wind::{Aerodynamics, Viscous, panel_force};
 
 use crate::control::Control;
@@ -112,6 +116,12 @@ pub trait Energy: Debug + Send + Sync {
 
     /// Adds the off-diagonal blocks of A, in an order that depends on the topology only.
     fn add_pairs(&self, _q: &Configuration, _elements: &[f64], _pairs: &mut Vec<PairBlock>) {}
+
+    /// The part w wᵀ of A that joins every particle with every other, as three numbers of w per particle. It is in the
+    /// product, and in neither the diagonal nor the pairs.
+    fn dense<'e>(&self, _elements: &'e [f64]) -> Option<&'e [f64]> {
+        None
+    }
 }
 
 /// Helpers for energies whose derivative couples each particle with itself only: six numbers of a symmetric block each.

@@ -1,4 +1,4 @@
-//! What can be measured on a state: energies, momenta, stretch, area, lowest point; and fields of one number per
+//! What can be measured on a state: energies, momenta, stretch, area, volume, lowest point; and fields of one number per
 //! particle. All public, all in SI units.
 
 mod fields;
@@ -9,7 +9,7 @@ pub use fields::{vertex_contact, vertex_curvature, vertex_speed, vertex_strain};
 
 use crate::control::Control;
 use crate::energy::Configuration;
-use crate::mesh::{Topology, triangle_area};
+use crate::mesh::{Topology, enclosed_volume, triangle_area};
 use crate::model::{BodyModel, Model};
 use crate::parallel::Parallel;
 use crate::state::{BodyState, State};
@@ -19,7 +19,7 @@ use crate::state::{BodyState, State};
 pub struct Measures {
     /// Kinetic energy, J.
     pub kinetic_energy: f64,
-    /// Energy stored in springs and in bending, J.
+    /// Energy stored in springs, in bending, in areas and in what is inside, J.
     pub elastic_energy: f64,
     /// Energy of weight, from the origin, J.
     pub potential_energy: f64,
@@ -39,12 +39,14 @@ pub struct Measures {
     pub stretch_p999_percent: f64,
     /// Area of the surface, m².
     pub area: f64,
+    /// Volume inside closed surfaces, m³; 0 for open ones.
+    pub volume: f64,
     /// Lowest y of any particle, m.
     pub lowest: f64,
 }
 
 /// Names of the columns of [`Measures::row`], in its order.
-pub const COLUMNS: [&str; 16] = [
+pub const COLUMNS: [&str; 17] = [
     "kinetic_energy_j",
     "elastic_energy_j",
     "potential_energy_j",
@@ -60,6 +62,7 @@ pub const COLUMNS: [&str; 16] = [
     "stretch_mean_percent",
     "stretch_max_percent",
     "area_m2",
+    "volume_m3",
     "lowest_m",
 ];
 
@@ -83,6 +86,7 @@ impl Measures {
             self.stretch_mean_percent,
             self.stretch_max_percent,
             self.area,
+            self.volume,
             self.lowest,
         ]
     }
@@ -144,7 +148,7 @@ pub fn body(index: usize, model: &BodyModel, state: &BodyState, control: &Contro
     let percentile = strains.get((strains.len().saturating_sub(1) as f64 * 0.999).round() as usize).copied();
     Measures {
         kinetic_energy: kinetic_energy(&topology.masses, &state.v),
-        elastic_energy: value("springs") + value("bending"),
+        elastic_energy: value("springs") + value("bending") + value("area") + value("volume"),
         potential_energy: value("gravity"),
         momentum: momentum(&topology.masses, &state.v),
         angular_momentum: angular_momentum(&topology.masses, &state.x, &state.v),
@@ -154,11 +158,12 @@ pub fn body(index: usize, model: &BodyModel, state: &BodyState, control: &Contro
         stretch_max_percent: 100.0 * strains.last().copied().unwrap_or(0.0),
         stretch_p999_percent: 100.0 * percentile.unwrap_or(0.0),
         area: area(&topology.triangles, &state.x),
+        volume: if topology.closed { enclosed_volume(&state.x, &topology.triangles) } else { 0.0 },
         lowest: state.x.iter().fold(f64::INFINITY, |low, x| low.min(x.y)),
     }
 }
 
-/// Measures of the whole scene: energies, momenta, mass and area add up; stretch is averaged over all edges.
+/// Measures of the whole scene: energies, momenta, mass, area and volume add up; stretch is averaged over all edges.
 pub fn scene(model: &Model, state: &State, control: &Control) -> Measures {
     let mut total = Measures {
         kinetic_energy: 0.0,
@@ -172,6 +177,7 @@ pub fn scene(model: &Model, state: &State, control: &Control) -> Measures {
         stretch_max_percent: 0.0,
         stretch_p999_percent: 0.0,
         area: 0.0,
+        volume: 0.0,
         lowest: f64::INFINITY,
     };
     let mut edges = 0.0;
@@ -189,6 +195,7 @@ pub fn scene(model: &Model, state: &State, control: &Control) -> Measures {
         total.stretch_max_percent = total.stretch_max_percent.max(m.stretch_max_percent);
         total.stretch_p999_percent = total.stretch_p999_percent.max(m.stretch_p999_percent);
         total.area += m.area;
+        total.volume += m.volume;
         total.lowest = total.lowest.min(m.lowest);
         edges += count;
     }

@@ -107,17 +107,14 @@ pub fn structural_grid(
     finish(surface, candidates, families)
 }
 
-/// Stretch and bend springs of a rope.
+/// Stretch and bend springs of ropes: along segments, and over two segments that follow each other.
 pub fn structural_rope(surface: &Surface, families: &[FamilyParameters; 3]) -> Vec<Spring> {
-    let n = surface.positions.len() as u32;
     let length = |a: u32, b: u32| surface.positions[a as usize].distance(surface.positions[b as usize]);
     let mut candidates = Vec::new();
-    for i in 0..n {
-        for (skip, family, overlap) in [(1, SpringFamily::Stretch, 1.0), (2, SpringFamily::Bend, 2.0)] {
-            if i + skip < n {
-                let share = 1.0 / (overlap * length(i, i + skip));
-                candidates.push(Candidate { i, j: i + skip, family, share });
-            }
+    for (s, &[i, j]) in surface.segments.iter().enumerate() {
+        candidates.push(Candidate { i, j, family: SpringFamily::Stretch, share: 1.0 / length(i, j) });
+        if let Some(&[_, k]) = surface.segments.get(s + 1).filter(|next| next[0] == j) {
+            candidates.push(Candidate { i, j: k, family: SpringFamily::Bend, share: 0.5 / length(i, k) });
         }
     }
     finish(surface, candidates, families)

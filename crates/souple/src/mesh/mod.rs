@@ -1,5 +1,6 @@
 //! Meshes: triangle meshes, generators, spring layouts, topology that may tear or be cut.
 
+mod closed;
 pub mod cut;
 pub mod generate;
 pub mod geodesic;
@@ -10,6 +11,7 @@ pub mod tear;
 mod topology;
 mod triangle;
 
+pub use closed::{enclosed_volume, open_edges};
 pub use patch::Patch;
 pub use topology::{Edge, HopSearch, Rows, Spring, SpringFamily, Topology, mesh_edges, neighbours};
 pub use triangle::{MAX_VERTICES, MeshError, MeshLint, TriMesh, bounds, triangle_area, vertex_normals};

@@ -23,8 +23,11 @@ pub struct Patch {
     pub weights: [[f64; SIZE]; 3],
     /// Rigidity times area, N·m³ (rope: times length, N·m³): the energy is half of this times the squares.
     pub stiffness: f64,
-    /// Second derivatives of the rest shape along its normal, 1/m; 0 for a flat one.
+    /// Second derivatives of the rest shape along its normal, 1/m; 0 for a flat one. A rope has no normal: its rest is the
+    /// curvature along the way it bends.
     pub rest: [f64; 3],
+    /// Whether it is a piece of a rope.
+    pub rope: bool,
 }
 
 /// Patches of all triangles. `rigidity` is the bending rigidity of the sheet, N·m. Across edges of more than two
@@ -104,7 +107,7 @@ fn sheet_patch(rest: &[DVec3], corners: [u32; 3], tips: [Option<u32>; 3], rigidi
         let along = second.dot(normal);
         *bent = if along.abs() * area.sqrt() > 1e-6 { along } else { 0.0 };
     }
-    Some(Patch { vertices, weights, stiffness: rigidity * area, rest: bent })
+    Some(Patch { vertices, weights, stiffness: rigidity * area, rest: bent, rope: false })
 }
 
 fn distinct(vertices: &[u32; SIZE]) -> bool {
@@ -183,8 +186,7 @@ fn from_angles(places: &[DVec2; SIZE], tips: &[Option<u32>; 3], area: f64) -> [[
     weights
 }
 
-/// One patch for every two segments that share a vertex of no other segment. `rigidity` is E I of the rope, N·m². At rest
-/// a rope is straight.
+/// One patch for every two segments that share a vertex of no other segment. `rigidity` is E I of the rope, N·m².
 pub fn rope_patches(rest: &[DVec3], segments: &[[u32; 2]], rigidity: f64) -> Vec<Patch> {
     let mut ends: Vec<(u32, u32)> = segments.iter().flat_map(|&[i, j]| [(i, j), (j, i)]).collect();
     ends.sort_unstable();
@@ -196,11 +198,17 @@ pub fn rope_patches(rest: &[DVec3], segments: &[[u32; 2]], rigidity: f64) -> Vec
             if l0 > 0.0 && l1 > 0.0 {
                 let mean = 0.5 * (l0 + l1);
                 let second = [1.0 / l0, -(1.0 / l0 + 1.0 / l1), 1.0 / l1, 0.0, 0.0, 0.0].map(|w| w / mean);
+                let at = |v: u32| rest[v as usize];
+                let curvature =
+                    (at(first) * second[0] + at(middle) * second[1] + at(last) * second[2]).length();
+                // A radius of a million segments is rounding.
+                let curvature = if curvature * mean > 1e-6 { curvature } else { 0.0 };
                 patches.push(Patch {
                     vertices: [first, middle, last, first, first, first],
                     weights: [second, [0.0; SIZE], [0.0; SIZE]],
                     stiffness: rigidity * mean,
-                    rest: [0.0; 3],
+                    rest: [curvature, 0.0, 0.0],
+                    rope: true,
                 });
             }
         }

@@ -6,6 +6,7 @@
 
 use glam::DVec3;
 
+use super::open_edges;
 use super::patch::{Patch, rope_patches, sheet_patches};
 use super::triangle_area;
 
@@ -135,6 +136,8 @@ pub struct Topology {
     pub edges: Vec<Edge>,
     /// Derived: what bends; empty without bending rigidity.
     pub patches: Vec<Patch>,
+    /// Derived: whether the triangles close a volume.
+    pub closed: bool,
     /// Derived: rest area of each triangle, m².
     pub rest_areas: Vec<f64>,
     /// Derived: a third of the rest area of the triangles around each particle, m².
@@ -176,6 +179,9 @@ impl Topology {
                 Edge { i, j, rest_length, border: triangles == 1 }
             })
             .collect();
+        // Sheets have too many edges to be closed: most need no closer look.
+        let whole = !self.triangles.is_empty() && 2 * self.edges.len() <= 3 * self.triangles.len();
+        self.closed = whole && open_edges(&self.triangles) == 0;
         self.rest_areas = self
             .triangles
             .iter()

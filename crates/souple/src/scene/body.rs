@@ -36,6 +36,15 @@ scene_type! {
         /// springs resist bending.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub bending: Option<f64>,
+        /// Resistance of triangles to a change of their area, N/m: tension per width and relative change of area.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub area_stiffness: Option<f64>,
+        /// What is inside a body whose triangles close a volume.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub inside: Option<Inside>,
+        /// Stiffness without units, from 0 to 1, instead of numbers in units.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub dials: Option<Dials>,
         /// Springs between the particles.
         pub springs: Springs,
         /// Rayleigh damping.
@@ -79,6 +88,9 @@ impl Default for Body {
             young_modulus: None,
             thickness: None,
             bending: None,
+            area_stiffness: None,
+            inside: None,
+            dials: None,
             springs: Springs::default(),
             rayleigh: None,
             limits: None,
@@ -100,6 +112,10 @@ scene_type! {
         Grid(Grid),
         /// A line of particles.
         Rope(Rope),
+        /// A hollow ball.
+        Ball(Ball),
+        /// Many ropes that grow out of a disc or a half ball: hair, fur, grass, a brush.
+        Strands(Strands),
         /// A mesh file, path relative to the scene.
         File(MeshFile),
         /// A mesh written in the scene itself.
@@ -200,6 +216,76 @@ scene_type! {
 }
 
 scene_type! {
+    /// Many ropes of one length that grow out of a disc or a half ball around the origin of the placement. Vertex i of
+    /// strand s, from its root on, has index s·(segments + 1) + i.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Strands {
+        /// How many.
+        pub strands: u32,
+        /// Segments of each.
+        pub segments: u32,
+        /// Rest length of each, m.
+        pub length: f64,
+        /// Where the roots are.
+        pub roots: Roots,
+        /// Radius of the disc or the ball, m.
+        pub radius: f64,
+        /// Radius of the curls at rest, m; 0 for straight strands.
+        pub curl_radius: f64,
+        /// How far a curl goes on in one turn, m.
+        pub curl_pitch: f64,
+        /// Seed of what differs from strand to strand: roots and directions a little, where curls begin.
+        pub seed: u32,
+    }
+}
+
+impl Default for Strands {
+    fn default() -> Self {
+        Strands {
+            strands: 200,
+            segments: 20,
+            length: 0.3,
+            roots: Roots::default(),
+            radius: 0.1,
+            curl_radius: 0.0,
+            curl_pitch: 0.03,
+            seed: 1,
+        }
+    }
+}
+
+scene_type! {
+    /// Where strands grow.
+    #[derive(Copy, Default, Eq)]
+    pub enum Roots {
+        /// On a level disc, upwards.
+        #[default]
+        Disc,
+        /// On the upper half of a ball, outwards.
+        Hemisphere,
+    }
+}
+
+scene_type! {
+    /// A hollow ball around the origin of the placement, of nearly equal triangles.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Ball {
+        /// Radius, m.
+        pub radius: f64,
+        /// How often the 20 triangles of an icosahedron are cut in four: n times make 10·4ⁿ + 2 vertices.
+        pub subdivisions: u32,
+    }
+}
+
+impl Default for Ball {
+    fn default() -> Self {
+        Ball { radius: 0.5, subdivisions: 3 }
+    }
+}
+
+scene_type! {
     /// A mesh file.
     pub struct MeshFile {
         /// Path relative to the scene file: .obj, .ply, .stl or .3ds.
@@ -246,6 +332,40 @@ scene_type! {
 impl Default for Placement {
     fn default() -> Self {
         Placement { translate: [0.0; 3], rotate_deg: [0.0; 3], scale: 1.0 }
+    }
+}
+
+scene_type! {
+    /// What is inside a body whose triangles close a volume: a gas, a liquid, or both numbers of one.
+    #[serde(default)]
+    #[derive(Copy, Default)]
+    pub struct Inside {
+        /// Pressure beyond that outside at the volume at rest, Pa.
+        pub pressure: f64,
+        /// How the pressure falls as the volume V grows: by K (V/V₀ − 1), Pa. 0 keeps it constant; air closed in has
+        /// 1e5, water 2.2e9, which keeps the volume.
+        pub bulk_modulus: f64,
+    }
+}
+
+scene_type! {
+    /// Stiffness without units (SIM-11): 0 has no effect, 1 is practically stiff, against the weight of the body itself.
+    /// They mean the same at any step and on any mesh.
+    #[serde(default)]
+    #[derive(Copy, Default)]
+    pub struct Dials {
+        /// Along threads or mesh edges: under its own weight the body stretches by 10^(−4 d), 1 % at a half.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub stretch: Option<f64>,
+        /// Across the cells of a grid, in the same measure.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub shear: Option<f64>,
+        /// Bending: the length that stands out by itself is 10^(2 (d − 1)) of the body, a tenth at a half.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub bend: Option<f64>,
+        /// Change of area, in the measure of `stretch`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub area: Option<f64>,
     }
 }
 
@@ -438,6 +558,8 @@ scene_type! {
         Within(Region),
         /// A border of a grid.
         Border(Border),
+        /// The first two vertices of a rope or of each strand: they hold its place and its direction.
+        Roots,
         /// Every particle.
         All,
     }

@@ -157,6 +157,33 @@ pub(super) struct ImplicitEulerCholesky {
     unknown: Vec<f64>,
 }
 
+impl ImplicitEulerCholesky {
+    /// Adds what the dense parts of A change about the solution, one after the other (Sherman and Morrison 1950):
+    /// (S + w wᵀ)⁻¹ = S⁻¹ − z zᵀ/(1 + w·z), z = S⁻¹ w.
+    fn correct(&mut self, problem: &Problem) {
+        let mut known: Vec<(Vec<f64>, f64)> = Vec::new();
+        for (energy, elements) in self.linearised.each(problem) {
+            let Some(dense) = energy.dense(elements) else { continue };
+            let free = |k: usize| problem.inverse_masses[k / 3] != 0.0;
+            let w: Vec<f64> = dense.iter().enumerate().map(|(k, w)| if free(k) { *w } else { 0.0 }).collect();
+            let mut z = w.clone();
+            self.cholesky.solve(&mut z, 1);
+            for (other, scale) in &known {
+                let along = inner(other, &w) / scale;
+                z.iter_mut().zip(other).for_each(|(z, o)| *z -= o * along);
+            }
+            let scale = 1.0 + inner(&w, &z);
+            let along = inner(&w, &self.unknown) / scale;
+            self.unknown.iter_mut().zip(&z).for_each(|(x, z)| *x -= z * along);
+            known.push((z, scale));
+        }
+    }
+}
+
+fn inner(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
 impl Solver for ImplicitEulerCholesky {
     fn capabilities(&self) -> Capabilities {
         Capabilities { order: 1, unconditionally_stable: true, symplectic: false }
@@ -189,6 +216,7 @@ impl Solver for ImplicitEulerCholesky {
         if factored {
             self.unknown.extend(self.b.iter().flat_map(|b| b.to_array()));
             self.cholesky.solve(&mut self.unknown, 1);
+            self.correct(problem);
         } else {
             // Not positive definite means numbers that are not finite; health must see it.
             self.unknown.resize(3 * n, f64::NAN);

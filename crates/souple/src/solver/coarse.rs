@@ -34,13 +34,14 @@ pub(super) struct CoarseSpace {
 }
 
 impl CoarseSpace {
-    /// Sums the blocks of A over patches and factors the result. Supported particles (inverse mass 0) belong to no patch.
-    pub(super) fn prepare(
+    /// Sums the blocks of A and its dense parts over patches and factors the result. Supported particles (inverse mass 0) belong to no patch.
+    pub(super) fn prepare<'a>(
         &mut self,
         topology: &Topology,
         inverse_masses: &[f64],
         diagonal: &[DMat3],
         pairs: &[PairBlock],
+        dense: impl Iterator<Item = &'a [f64]>,
     ) {
         let key = (topology.version, topology.len());
         if self.known != Some(key) {
@@ -72,6 +73,19 @@ impl CoarseSpace {
             let (a, b) = (self.patch[p.i as usize] as usize, self.patch[p.j as usize] as usize);
             add(a, b, &p.block);
             add(b, a, &p.block.transpose());
+        }
+        for w in dense {
+            self.unknown.fill(0.0);
+            for ((w, &patch), inverse) in w.as_chunks::<3>().0.iter().zip(&self.patch).zip(inverse_masses) {
+                if *inverse != 0.0 {
+                    (0..3).for_each(|c| self.unknown[3 * patch as usize + c] += w[c]);
+                }
+            }
+            for r in 0..rows {
+                for c in 0..=r {
+                    matrix[r * rows + c] += self.unknown[r] * self.unknown[c];
+                }
+            }
         }
         // A patch without a free particle stands for nothing.
         for r in 0..rows {

@@ -149,7 +149,8 @@ impl ImplicitEulerCg {
             energy.add_diagonal(&q, elements, &mut self.diagonal);
             energy.add_pairs(&q, elements, &mut self.pairs);
         }
-        self.coarse.prepare(problem.topology, problem.inverse_masses, &self.diagonal, &self.pairs);
+        let dense = self.linearised.each(problem).filter_map(|(energy, elements)| energy.dense(elements));
+        self.coarse.prepare(problem.topology, problem.inverse_masses, &self.diagonal, &self.pairs, dense);
         self.rows.resize(x.len(), Row::default());
         let (b, diagonal) = (&self.b, &self.diagonal);
         problem.parallel.blocks(&mut self.rows, |start, rows| {

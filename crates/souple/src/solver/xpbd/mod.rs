@@ -2,8 +2,8 @@
 //! al. 2019), coarse levels and long-range attachments (SIM-24's tension from the held end to the free end, FAU-16's levels).
 //!
 //! A frame is cut into substeps. Each predicts where vertices go, lets the coarse levels take up what is stretched over
-//! long ways, holds vertices to their supports, visits every spring and every patch once, puts vertices out of colliders,
-//! and takes velocities from what has moved. One forward visit per substep beats several per longer one; never turn the
+//! long ways, holds vertices to their supports, visits every patch, triangle and spring once, lets what is inside push, puts
+//! vertices out of colliders, and takes velocities from what has moved. One forward visit per substep beats several per longer one; never turn the
 //! direction of visits between substeps, which pumps energy into the cloth.
 //!
 //! Everything inside a frame is in 32 bits, as displacements since the frame began; differences of positions, which the
@@ -14,6 +14,7 @@
 //! instruction sets; linear momentum of a free body is kept to rounding. In the limit of small substeps the motion is
 //! that of the springs and patches the other solvers use.
 
+mod areas;
 mod attachments;
 mod bends;
 mod lanes;
@@ -24,9 +25,11 @@ mod strips;
 #[cfg(test)]
 mod tests;
 mod touch;
+mod volume;
 
 use glam::{DMat3, DVec3};
 
+use self::areas::{AreaSet, Spread, Triangle};
 use self::attachments::AttachmentSet;
 use self::bends::{Bend, BendSet};
 use self::lanes::{Instructions, Point};
@@ -34,6 +37,7 @@ use self::levels::{Graph, Level};
 use self::links::{Limit, Link, LinkSet, Sweep};
 use self::softness::Softness;
 use self::touch::Obstacle;
+use self::volume::Volume;
 use super::Problem;
 use crate::contact::Contacts;
 use crate::control::{Control, PinTarget};
@@ -109,9 +113,12 @@ struct Packed {
     place: Vec<u32>,
     links: LinkSet,
     bends: BendSet,
+    areas: AreaSet,
     levels: Vec<Level>,
     attachments: AttachmentSet,
     softness: Softness,
+    /// What is inside a closed body.
+    volume: Option<Volume>,
 }
 
 impl Xpbd {
@@ -282,6 +289,7 @@ impl Xpbd {
         self.marks.resize(x.len(), 0);
         packed.links.begin_frame(x);
         packed.bends.begin_frame(x);
+        packed.areas.begin_frame(x);
         packed.attachments.begin_frame(x);
         for l in 0..packed.levels.len() {
             let (below, level) = packed.levels.split_at_mut(l);
@@ -348,7 +356,7 @@ impl Xpbd {
     fn satisfy(&mut self, packed: &mut Packed, parallel: &Parallel, h: f32, help: bool, with_levels: bool) {
         let inverse_h2 = 1.0 / (h * h);
         let instructions = self.instructions;
-        let Packed { links, bends, levels, attachments, .. } = packed;
+        let Packed { links, bends, areas, levels, attachments, volume, .. } = packed;
         if with_levels && !levels.is_empty() {
             self.hold_levels(levels);
             levels[0].restrict(parallel, &self.displacements);
@@ -381,8 +389,16 @@ impl Xpbd {
             });
         }
         if !bends.is_empty() {
-            bends.bends.visit(parallel, &mut self.displacements, |bends, displacements| {
-                instructions.run(Bend { bends, displacements, inverse_h2 });
+            for (bends, curled) in [(&bends.bends, false), (&bends.curls, true)] {
+                bends.visit(parallel, &mut self.displacements, |bends, displacements| {
+                    instructions.run(Bend { bends, displacements, inverse_h2, curled });
+                });
+            }
+        }
+        if !areas.is_empty() {
+            let softness = areas.compliance * inverse_h2;
+            areas.areas.visit(parallel, &mut self.displacements, |areas, displacements| {
+                instructions.run(Spread { areas, displacements, softness });
             });
         }
         // Only where compliance is nothing: a second visit of a soft link would count its force twice.
@@ -397,6 +413,9 @@ impl Xpbd {
         links.limits.visit(parallel, &mut self.displacements, |links, displacements| {
             instructions.run(Limit { links, displacements });
         });
+        if let Some(volume) = volume {
+            volume.visit(parallel, h, &self.base, &mut self.displacements);
+        }
     }
 
     /// Tells the levels which vertices friction held in the last substep: they must not be moved against it.
@@ -515,8 +534,14 @@ impl Packed {
         patches.iter_mut().for_each(|p| p.vertices = p.vertices.map(at));
         patches.sort_by_key(|p| p.vertices);
 
+        let triangles = topology.triangles.iter().zip(&topology.rest_areas).filter(|(_, area)| **area > 0.0);
+        let mut triangles: Vec<Triangle> =
+            triangles.map(|(t, &rest_area)| Triangle { vertices: t.map(at), rest_area }).collect();
+        triangles.sort_by_key(|t| t.vertices);
+
         let supports = nearest_supports(topology, &held, attachments::MOST);
-        let softness = Softness::new(topology, gravity, &supports);
+        let inside = body.inside.filter(|_| topology.closed);
+        let softness = Softness::new(topology, gravity, &supports, inside.as_ref());
         let levels = if settings.levels {
             let mut normals = Vec::new();
             vertex_normals(&topology.rest_positions, &topology.triangles, &mut normals);
@@ -552,9 +577,11 @@ impl Packed {
             held,
             links: LinkSet::new(count, &links),
             bends: BendSet::new(count, patches),
+            areas: AreaSet::new(count, &triangles, body.area_stiffness),
             levels,
             attachments,
             softness,
+            volume: inside.map(|law| Volume::new(law, topology, &place)),
             order,
             place,
         }

@@ -4,9 +4,11 @@
 //! they are left out where k h² / m is small, which is everywhere in the limit of small substeps. Stiffer cloth gets them with
 //! some slack: the strain that its own weight causes, by a rough statement of the statics. The weight of all
 //! that is further from the supports than D is carried by the links that cross from nearer to further: T = W(D) / n(D).
+//! Pressure inside adds the strain of a sphere's membrane, with a tension of p R/2 per width.
 
 use glam::DVec3;
 
+use crate::energy::Volume;
 use crate::mesh::geodesic::NearestSupports;
 use crate::mesh::{SpringFamily, Topology};
 
@@ -21,6 +23,8 @@ const SLACK: f64 = 1.0;
 pub struct Softness {
     /// k/m of a typical link, 1/s².
     rate: f64,
+    /// Slack of every way by pressure inside, as a strain.
+    everywhere: f64,
     /// Slack of each vertex, as a strain.
     pub strain: Vec<f64>,
     /// Width of a bin of distances, m.
@@ -31,7 +35,12 @@ pub struct Softness {
 
 impl Softness {
     /// Of a body under gravity; `supports` are the nearest of each vertex.
-    pub fn new(topology: &Topology, gravity: DVec3, supports: &NearestSupports) -> Softness {
+    pub fn new(
+        topology: &Topology,
+        gravity: DVec3,
+        supports: &NearestSupports,
+        inside: Option<&Volume>,
+    ) -> Softness {
         let along =
             topology.springs.iter().filter(|s| s.family == SpringFamily::Stretch && s.stiffness > 0.0);
         let mean_mass = |i: u32, j: u32| 0.5 * (topology.masses[i as usize] + topology.masses[j as usize]);
@@ -43,12 +52,19 @@ impl Softness {
         if per_strain <= 0.0 || bin <= 0.0 {
             return Softness { rate, strain: vec![0.0; n], ..Softness::default() };
         }
+        // R = 3V/A of a sphere; each link carries the tension of a width of its own length.
+        let everywhere = inside.map_or(0.0, |inside| {
+            let tension =
+                1.5 * inside.pressure * inside.rest_volume / topology.rest_areas.iter().sum::<f64>();
+            SLACK * tension * bin / per_strain
+        });
         let weights: Vec<f64> = topology.masses.iter().map(|m| m * gravity.length()).collect();
         let distance = |v: u32| supports.of(v).first().map(|s| s.distance);
         if supports.is_empty() {
             // It lies or falls: its weight is carried by as many links as a square of that many vertices is wide.
             let tension = weights.iter().sum::<f64>() / (n as f64).sqrt();
-            return Softness { rate, strain: vec![SLACK * tension / per_strain; n], ..Softness::default() };
+            let strain = vec![SLACK * tension / per_strain + everywhere; n];
+            return Softness { rate, everywhere, strain, ..Softness::default() };
         }
         let bin_of = |d: f64| (d / bin) as usize;
         let furthest = (0..n as u32).filter_map(distance).fold(0.0, f64::max);
@@ -81,8 +97,8 @@ impl Softness {
                 sum
             })
             .collect();
-        let strain = |v: u32| distance(v).map_or(0.0, |d| strains[bin_of(d).min(bins - 1)]);
-        Softness { rate, strain: (0..n as u32).map(strain).collect(), bin, elongation }
+        let strain = |v: u32| everywhere + distance(v).map_or(0.0, |d| strains[bin_of(d).min(bins - 1)]);
+        Softness { rate, everywhere, strain: (0..n as u32).map(strain).collect(), bin, elongation }
     }
 
     /// Whether the body is so stiff that levels and attachments help, at substeps of `h`, s.
@@ -93,7 +109,8 @@ impl Softness {
     /// Slack of a way of that length from a support, m.
     pub fn slack(&self, distance: f64) -> f64 {
         let b = (distance / self.bin) as usize;
-        self.elongation.get(b).or(self.elongation.last()).copied().unwrap_or(0.0)
+        let by_weight = self.elongation.get(b).or(self.elongation.last()).copied().unwrap_or(0.0);
+        by_weight + distance * self.everywhere
     }
 }
 

@@ -40,7 +40,8 @@ fn attachments_have_the_same_bits_with_all_instructions() {
             (0..i % 4).map(support).collect()
         })
         .collect();
-    let mut set = AttachmentSet::new(&attached, &held);
+    let free = |v: usize| if held[v] { &[][..] } else { &attached[v][..] };
+    let mut set = AttachmentSet::new(n, |v| free(v).iter().copied());
     set.begin_frame(&x);
     let start = random_points(3, n, 0.2);
     set.move_supports(&start);
