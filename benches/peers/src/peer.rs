@@ -1,0 +1,33 @@
+//! What an engine has to do to be in the table.
+
+use crate::cloth::Cloth;
+use crate::rapier::Method;
+use crate::{rapier, souple};
+
+/// An engine with the cloth in it.
+pub trait Peer {
+    /// Solver steps per frame.
+    fn substeps(&self) -> u32;
+    /// Advances by one frame, 1/60 s, on one thread. Only this is timed.
+    fn step(&mut self);
+    /// Where the vertices are, m, in the order of the cloth.
+    fn positions(&self) -> Vec<[f64; 3]>;
+}
+
+/// A row of the table: its name, and how the engine is made ready.
+pub struct Entry {
+    /// Name in the table.
+    pub name: &'static str,
+    /// Puts the cloth into a fresh engine.
+    pub make: fn(&Cloth) -> Box<dyn Peer>,
+}
+
+/// Everyone who takes part. The first is what the others are compared with.
+pub const ENTRIES: [Entry; 6] = [
+    Entry { name: "souple", make: souple::make },
+    Entry { name: "rapier-5", make: |cloth| rapier::make(cloth, 5, Method::Sweeps(1)) },
+    Entry { name: "rapier-20", make: |cloth| rapier::make(cloth, 20, Method::Sweeps(1)) },
+    Entry { name: "rapier-5x4", make: |cloth| rapier::make(cloth, 5, Method::Sweeps(4)) },
+    Entry { name: "rapier-20x4", make: |cloth| rapier::make(cloth, 20, Method::Sweeps(4)) },
+    Entry { name: "rapier-fem-5", make: |cloth| rapier::make(cloth, 5, Method::Fem) },
+];
