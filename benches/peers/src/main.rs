@@ -50,12 +50,19 @@ struct Row {
     ms_min: f64,
     /// Median of the repeats: mean ms per frame.
     ms_median: f64,
+    /// Least of the repeats: time on a core, mean ms per frame; other programs do not change it. Absent where the system
+    /// does not tell it as Linux does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ms_core: Option<f64>,
     /// Time per vertex and solver step in the fastest repeat, ns.
     ns_per_vertex_substep: f64,
     #[serde(flatten)]
     quality: Quality,
     /// `ms_min` over that of Souple in this run.
     ratio_to_souple: f64,
+    /// `ms_core` over that of Souple in this run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    core_ratio_to_souple: Option<f64>,
 }
 
 /// What the repeats of one engine gave.
@@ -64,6 +71,8 @@ struct Trial {
     substeps: u32,
     /// Mean ms per frame of each repeat.
     means: Vec<f64>,
+    /// Least mean ms per frame on a core.
+    core: Option<f64>,
     positions: Vec<[f64; 3]>,
 }
 
@@ -90,21 +99,24 @@ fn main() {
 fn compare(cloth: &Cloth, args: &Args) -> Vec<Row> {
     let wanted = |name: &str| args.names.is_empty() || args.names.iter().any(|n| n == name);
     let chosen = ENTRIES.iter().enumerate().filter(|(k, entry)| *k == 0 || wanted(entry.name));
-    let trial = |(_, entry)| Trial { entry, substeps: 0, means: Vec::new(), positions: Vec::new() };
+    let trial =
+        |(_, entry)| Trial { entry, substeps: 0, means: Vec::new(), core: None, positions: Vec::new() };
     let mut trials: Vec<Trial> = chosen.map(trial).collect();
     for repeat in 1..=args.repeats {
         for trial in &mut trials {
             eprintln!("{} × {0} vertices, repeat {repeat}: {}", cloth.n, trial.entry.name);
             let mut peer = (trial.entry.make)(cloth);
-            let clock = Instant::now();
+            let (clock, before) = (Instant::now(), core_ms());
             (0..args.frames).for_each(|_| peer.step());
             trial.means.push(clock.elapsed().as_secs_f64() * 1e3 / f64::from(args.frames));
+            let core = before.zip(core_ms()).map(|(a, b)| (b - a) / f64::from(args.frames));
+            trial.core = core.map(|ms| trial.core.map_or(ms, |least| least.min(ms)));
             trial.substeps = peer.substeps();
             trial.positions = peer.positions();
         }
     }
     trials.iter_mut().for_each(|trial| trial.means.sort_by(f64::total_cmp));
-    let souple = trials[0].means[0];
+    let (souple, souple_core) = (trials[0].means[0], trials[0].core);
     let vertices = cloth.positions.len();
     let row = |trial: &Trial| Row {
         name: trial.entry.name.into(),
@@ -114,34 +126,45 @@ fn compare(cloth: &Cloth, args: &Args) -> Vec<Row> {
         substeps: trial.substeps,
         ms_min: trial.means[0],
         ms_median: trial.means[trial.means.len() / 2],
+        ms_core: trial.core,
         ns_per_vertex_substep: trial.means[0] * 1e6 / (vertices as f64 * f64::from(trial.substeps)),
         quality: cloth.measure(&trial.positions),
         ratio_to_souple: trial.means[0] / souple,
+        core_ratio_to_souple: trial.core.zip(souple_core).map(|(own, souple)| own / souple),
     };
     trials.iter().map(row).collect()
+}
+
+/// How long this thread has been on a core, ms.
+fn core_ms() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(1e-6 * text.split(' ').next()?.parse::<f64>().ok()?)
 }
 
 /// For people; it is also a table in Markdown.
 fn print_table(rows: &[Row]) {
     println!(
-        "| scene  | engine       | substeps | ms per frame | median | ns per vertex and substep | mean stretch | 99.9th pct | largest | lowest m | time of Souple |"
+        "| scene  | engine          | substeps | ms per frame |  median | on a core | ns per vertex and substep | mean stretch | 99.9th pct |  largest | lowest m | time of Souple | on a core |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|{}", "---|".repeat(13));
+    let or_none = |value: Option<f64>, digits: usize| value.map_or("–".into(), |v| format!("{v:.digits$}"));
     for r in rows {
         let q = &r.quality;
         println!(
-            "| {:<6} | {:<12} | {:>8} | {:>12.3} | {:>6.2} | {:>25.1} | {:>10.3} % | {:>8.2} % | {:>6.1} % | {:>8.3} | {:>12.2} x |",
+            "| {:<6} | {:<15} | {:>8} | {:>12.3} | {:>7.2} | {:>9} | {:>25.1} | {:>10.3} % | {:>8.2} % | {:>6.1} % | {:>8.3} | {:>14.2} | {:>9} |",
             r.workload,
             r.name,
             r.substeps,
             r.ms_min,
             r.ms_median,
+            or_none(r.ms_core, 3),
             r.ns_per_vertex_substep,
             q.stretch_mean_percent,
             q.stretch_p999_percent,
             q.stretch_max_percent,
             q.lowest_m,
-            r.ratio_to_souple
+            r.ratio_to_souple,
+            or_none(r.core_ratio_to_souple, 2)
         );
     }
 }

@@ -1,7 +1,8 @@
 //! What an engine has to do to be in the table.
 
 use crate::cloth::Cloth;
-use crate::rapier::Method;
+use crate::rapier::Edges::{Sheet, Triangles};
+use crate::rapier::Method::{Fem, Sweeps};
 use crate::{rapier, souple};
 
 /// An engine with the cloth in it.
@@ -23,11 +24,13 @@ pub struct Entry {
 }
 
 /// Everyone who takes part. The first is what the others are compared with.
-pub const ENTRIES: [Entry; 6] = [
+pub const ENTRIES: [Entry; 8] = [
     Entry { name: "souple", make: souple::make },
-    Entry { name: "rapier-5", make: |cloth| rapier::make(cloth, 5, Method::Sweeps(1)) },
-    Entry { name: "rapier-20", make: |cloth| rapier::make(cloth, 20, Method::Sweeps(1)) },
-    Entry { name: "rapier-5x4", make: |cloth| rapier::make(cloth, 5, Method::Sweeps(4)) },
-    Entry { name: "rapier-20x4", make: |cloth| rapier::make(cloth, 20, Method::Sweeps(4)) },
-    Entry { name: "rapier-fem-5", make: |cloth| rapier::make(cloth, 5, Method::Fem) },
+    Entry { name: "rapier-5", make: |cloth| rapier::make(cloth, 5, Sweeps(1), Triangles) },
+    Entry { name: "rapier-20", make: |cloth| rapier::make(cloth, 20, Sweeps(1), Triangles) },
+    Entry { name: "rapier-5x4", make: |cloth| rapier::make(cloth, 5, Sweeps(4), Triangles) },
+    Entry { name: "rapier-20x4", make: |cloth| rapier::make(cloth, 20, Sweeps(4), Triangles) },
+    Entry { name: "rapier-sheet-5", make: |cloth| rapier::make(cloth, 5, Sweeps(1), Sheet) },
+    Entry { name: "rapier-sheet-20", make: |cloth| rapier::make(cloth, 20, Sweeps(1), Sheet) },
+    Entry { name: "rapier-fem-5", make: |cloth| rapier::make(cloth, 5, Fem, Triangles) },
 ];

@@ -1,4 +1,5 @@
-//! rapier3d 0.36: a soft body of the same particles, masses and edges, without bending.
+//! rapier3d 0.36: a soft body of the same particles, masses and edges, without bending; or the sheet that rapier itself
+//! makes of these particles, with both diagonals of every cell and springs that resist bending.
 //!
 //! rapier takes a frequency for the stiffness of edges; one far above that of the substeps is as good as rigid. What this
 //! scene has no use for is off: colliders, sleep, substeps that are added on impact.
@@ -31,6 +32,15 @@ impl Method {
     }
 }
 
+/// What holds the particles together.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Edges {
+    /// The edges of the triangles, as with Souple: 3 per vertex.
+    Triangles,
+    /// Those of rapier's own sheet: 4 per vertex, and 2 that resist bending, as soft as rapier has them.
+    Sheet,
+}
+
 struct Rapier {
     world: PhysicsWorld,
     cloth: SoftBodyHandle,
@@ -38,18 +48,29 @@ struct Rapier {
 }
 
 /// A world with the cloth.
-pub fn make(cloth: &Cloth, substeps: u32, method: Method) -> Box<dyn Peer> {
+pub fn make(cloth: &Cloth, substeps: u32, method: Method, edges: Edges) -> Box<dyn Peer> {
     let single = |x: &[f64; 3]| Vector::from(x.map(|c| c as f32));
     let (solver, sweeps) = match method {
         Method::Sweeps(sweeps) => (SoftBodySolver::Constraints, sweeps),
         Method::Fem => (SoftBodySolver::Fem, 1),
     };
-    let body = SoftBodyBuilder::new(cloth.positions.iter().map(single).collect())
+    let cell = 1.0 / (cloth.n - 1) as f32;
+    let body = match edges {
+        Edges::Triangles => SoftBodyBuilder::new(cloth.positions.iter().map(single).collect())
+            .edges(cloth.edges.clone())
+            .surface(cloth.triangles.clone()),
+        Edges::Sheet => {
+            SoftBodyBuilder::cloth(Vector::ZERO, Vector::Z * cell, Vector::X * cell, cloth.n, cloth.n)
+        }
+    };
+    let material = SoftBodyMaterial {
+        edge_softness: SpringCoefficients::new(method.frequency(), 1.0),
+        ..SoftBodyMaterial::default()
+    };
+    let body = body
         .masses(cloth.masses.iter().map(|m| *m as f32).collect())
-        .edges(cloth.edges.clone())
-        .surface(cloth.triangles.clone())
         .pinned_particles(cloth.pinned)
-        .softness(SpringCoefficients::new(method.frequency(), 1.0))
+        .material(material)
         .linear_damping(DISSIPATION as f32)
         .additional_pgs_iterations(sweeps - 1)
         .solver(solver)
@@ -81,18 +102,23 @@ impl Peer for Rapier {
 mod tests {
     use super::*;
 
-    /// A cloth that falls freely where it is not held, and is held where it is.
+    /// Both are the cloth of everyone; it falls where it is not held and stays where it is.
     #[test]
     fn the_cloth_falls_and_its_corners_stay() {
         let cloth = Cloth::hanging(8);
-        let mut peer = make(&cloth, 20, Method::Sweeps(4));
-        (0..30).for_each(|_| peer.step());
-        let positions = peer.positions();
-        assert_eq!(positions.len(), cloth.positions.len());
-        for v in cloth.pinned.map(|v| v as usize) {
-            assert_eq!(positions[v], cloth.positions[v]);
+        for edges in [Edges::Triangles, Edges::Sheet] {
+            let mut peer = make(&cloth, 20, Method::Sweeps(4), edges);
+            for (a, b) in peer.positions().iter().zip(&cloth.positions) {
+                assert!((0..3).all(|c| (a[c] - b[c]).abs() < 1e-6), "{a:?} {b:?}");
+            }
+            (0..30).for_each(|_| peer.step());
+            let positions = peer.positions();
+            assert_eq!(positions.len(), cloth.positions.len());
+            for v in cloth.pinned.map(|v| v as usize) {
+                assert!((0..3).all(|c| (positions[v][c] - cloth.positions[v][c]).abs() < 1e-6));
+            }
+            let quality = cloth.measure(&positions);
+            assert!(quality.lowest_m < -0.3 && quality.stretch_mean_percent < 1.0, "{quality:?}");
         }
-        let quality = cloth.measure(&positions);
-        assert!(quality.lowest_m < -0.3 && quality.stretch_mean_percent < 1.0, "{quality:?}");
     }
 }

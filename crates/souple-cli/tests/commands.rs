@@ -345,8 +345,7 @@ fn a_large_cloth_is_timed_by_threads_and_weighed() {
     assert_eq!(threads, [1, 2]);
     for row in rows {
         assert_eq!((row["name"].as_str(), row["vertices"].as_u64()), (Some("scale-1k"), Some(1024)));
-        // The first frame packs the data; the others do not.
-        assert!(row["ms_first"].as_f64().unwrap() > row["ms_min"].as_f64().unwrap());
+        assert!(row["ms_first"].as_f64().unwrap() > 0.0);
         assert_eq!(row["stretch_mean_percent"], rows[0]["stretch_mean_percent"], "the same bits");
     }
     if cfg!(target_os = "linux") {

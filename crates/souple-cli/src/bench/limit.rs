@@ -290,7 +290,7 @@ fn bandwidth(bytes: usize, threads: usize) -> Bandwidth {
 }
 
 /// Lanes that are added up side by side: one sum alone would wait for itself.
-const LANES: usize = 64;
+const LANES: usize = 32;
 
 fn sum(values: &[f32]) -> f32 {
     Arch::new().dispatch(
