@@ -50,7 +50,7 @@ struct Row {
     ms_min: f64,
     /// Median of the repeats: mean ms per frame.
     ms_median: f64,
-    /// Least of the repeats: time on a core, mean ms per frame; other programs do not change it. Absent where the system
+    /// Least of the repeats: time on a core, mean ms per frame; other programs hardly change it. Absent where the system
     /// does not tell it as Linux does.
     #[serde(skip_serializing_if = "Option::is_none")]
     ms_core: Option<f64>,
