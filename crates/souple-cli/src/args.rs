@@ -341,16 +341,19 @@ pub struct VerifyArgs {
 
 /// `souple bench`
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  souple bench w1-32 --threads 1 --repeats 3")]
+#[command(
+    after_help = "Example:\n  souple bench w1-32 --threads 1,2 --repeats 3\n  souple bench scale limit"
+)]
 pub struct BenchArgs {
-    /// Workloads to run; all without any
+    /// Workloads to run; without any, all but the large ones of `scale`
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// Print one JSON object on standard output and nothing else
     #[arg(long)]
     pub json: bool,
-    #[command(flatten)]
-    pub threads: Threads,
+    /// How many threads work; 0 for one per core; each workload once for each number of a list like 1,2
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "0", value_parser = value_parser!(u64).range(..=MAX_THREADS))]
+    pub threads: Vec<u64>,
     /// How often each workload is run from a fresh scene
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u32).range(1..))]
     pub repeats: u32,

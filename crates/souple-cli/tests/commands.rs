@@ -334,3 +334,53 @@ fn a_closed_pipe_is_no_panic_and_the_work_is_done() {
     }
     assert!(scratch.path("out/napkin/napkin.glb").exists());
 }
+
+#[test]
+fn a_large_cloth_is_timed_by_threads_and_weighed() {
+    let scratch = Scratch::new();
+    let args = ["bench", "scale-1k", "--threads", "1,2", "--frames", "3", "--repeats", "1", "--json"];
+    let json = scratch.souple(&args).expect(0).json();
+    let rows = json["workloads"].as_array().unwrap();
+    let threads: Vec<_> = rows.iter().map(|row| row["threads"].as_u64().unwrap()).collect();
+    assert_eq!(threads, [1, 2]);
+    for row in rows {
+        assert_eq!((row["name"].as_str(), row["vertices"].as_u64()), (Some("scale-1k"), Some(1024)));
+        assert!(row["ms_first"].as_f64().unwrap() > 0.0);
+        assert_eq!(row["stretch_mean_percent"], rows[0]["stretch_mean_percent"], "the same bits");
+    }
+    if cfg!(target_os = "linux") {
+        // At least positions and velocities in 64 bits.
+        assert!(rows[0]["bytes_per_vertex"].as_f64().unwrap() > 48.0);
+    }
+    scratch
+        .souple(&["bench", "scale-2m"])
+        .expect(1)
+        .complains("there is no workload 'scale-2m'")
+        .complains("scale-1m");
+}
+
+#[test]
+fn the_machine_is_probed() {
+    let scratch = Scratch::new();
+    let json =
+        scratch.souple(&["bench", "limit", "--frames", "2", "--repeats", "1", "--json"]).expect(0).json();
+    assert!(json["workloads"].as_array().unwrap().is_empty());
+    let limit = &json["limit"];
+    assert!(limit["gflop_per_s"].as_f64().unwrap() > 0.0);
+    assert_eq!(limit["memory"].as_array().unwrap().len(), 2);
+    let shares = limit["workloads"].as_array().unwrap();
+    assert_eq!(
+        shares.iter().map(|s| s["name"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["w1-100", "scale-100k"]
+    );
+    for share in shares {
+        // Bytes and time give the speed, and the speed its share.
+        let of = |field: &str| share[field].as_f64().unwrap();
+        assert!(
+            (of("bytes_per_vertex_substep") / of("ns_per_vertex_substep") / of("gb_per_s") - 1.0).abs()
+                < 1e-9
+        );
+        let triad = limit["memory"][0]["triad_gb_per_s"].as_f64().unwrap();
+        assert!((100.0 * of("gb_per_s") / triad / of("memory_percent") - 1.0).abs() < 1e-9);
+    }
+}

@@ -2,10 +2,13 @@
 //!
 //! Workloads: `w1-32`, `w1-100`, `w1-200`, `w2` are the scenes of `scenes/bench`; `integrators-40` and `integrators-100`
 //! run one hanging cloth of 40×40 and 100×100 vertices with every integrator; `integrators` compares them on a small
-//! cloth by stable step, cost and energy drift, and draws it with `--plot`; `viewer` times pictures. A time says little
-//! without its neighbours: compare within one run, on one machine.
+//! cloth by stable step, cost and energy drift, and draws it with `--plot`; `viewer` times pictures. `scale-1k` to
+//! `scale-1m` (all: `scale`) are `w1` with up to a million vertices, `many` is a thousand small cloths, `limit` sets the
+//! real-time solver against what the machine can do. A time says little without its neighbours: compare within one run,
+//! on one machine. `benches/peers` puts other engines beside it.
 
 mod integrators;
+mod limit;
 mod plot;
 mod viewer;
 mod workloads;
@@ -38,10 +41,17 @@ pub struct Figures {
     pub ms_median: f64,
     /// Slowest single frame of all repeats, ms.
     pub ms_worst: f64,
+    /// The first frame, in which the solver packs its data, ms; in no other figure. Absent where it counts as any other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ms_first: Option<f64>,
     /// Time per vertex and solver step in the fastest repeat, ns.
     pub ns_per_vertex_substep: f64,
     /// Simulated time over wall time in the fastest repeat.
     pub times_real_time: f64,
+    /// Growth of the memory of this program that is in RAM, from before the model is built to after the last frame, over
+    /// vertices. Absent for small scenes and where the system does not tell it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_per_vertex: Option<f64>,
     /// Mean |l/l0 − 1| of triangle edges in the last frame, percent.
     pub stretch_mean_percent: f64,
     /// Largest l/l0 − 1 in the last frame, percent.
@@ -62,14 +72,14 @@ pub struct Figures {
 pub fn run(args: &BenchArgs) -> Outcome {
     let known = workloads::NAMES;
     for name in &args.names {
-        if !known.contains(&name.as_str()) {
+        if !known.contains(&name.as_str()) && name != workloads::SCALE {
             return Err(Failure::input(
                 format!("there is no workload '{name}'"),
-                format!("known: {}", known.join(", ")),
+                format!("known: {}, {} for all of that name", known.join(", "), workloads::SCALE),
             ));
         }
     }
-    let wanted = |name: &str| args.names.is_empty() || args.names.iter().any(|n| n == name);
+    let wanted = |name: &str| workloads::wanted(name, &args.names);
     if let Some(path) = &args.plot {
         if !wanted("integrators") {
             return Err(Failure::Usage(
@@ -79,14 +89,20 @@ pub fn run(args: &BenchArgs) -> Outcome {
         disk::check_writable(path)?;
     }
     let mut figures = Vec::new();
-    for name in known.iter().copied().filter(|name| !["integrators", "viewer"].contains(name) && wanted(name))
-    {
+    let scenes = known.into_iter().filter(|name| !["integrators", "viewer", "limit"].contains(name));
+    for name in scenes.filter(|name| wanted(name)) {
         for workload in workloads::of(name)? {
-            let result = workloads::time(&workload, args)?;
-            if !args.json {
-                say(&line(&result))?;
+            for (k, runs) in workloads::Runs::of(args).into_iter().enumerate() {
+                let mut result = workloads::time(&workload, runs)?;
+                if k > 0 {
+                    // It used the memory of the runs before.
+                    result.bytes_per_vertex = None;
+                }
+                if !args.json {
+                    say(&line(&result))?;
+                }
+                figures.push(result);
             }
-            figures.push(result);
         }
     }
     let comparison = if wanted("integrators") { integrators::compare()? } else { Vec::new() };
@@ -101,22 +117,28 @@ pub fn run(args: &BenchArgs) -> Outcome {
             say(&figures.line())?;
         }
     }
+    let limit = if wanted("limit") { Some(limit::probe(args)?) } else { None };
+    if let (Some(limit), false) = (&limit, args.json) {
+        limit.lines().iter().try_for_each(|line| say(line))?;
+    }
     if let Some(path) = &args.plot {
         disk::write(path, plot::integrators(&comparison).as_bytes())?;
     }
     if args.json {
-        say_json(
-            &serde_json::json!({ "workloads": figures, "integrators": comparison, "viewer": pictures }),
-        )?;
+        let answer = serde_json::json!({
+            "workloads": figures, "integrators": comparison, "viewer": pictures, "limit": limit,
+        });
+        say_json(&answer)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn line(f: &Figures) -> String {
     format!(
-        "{:<40} {:>6} vertices {:>4} steps/frame  {:>9.3} ms/frame (worst {:>8.2})  {:>7.2} x real time  {:>6.0} ns/vertex/step  stretch {:.3} % mean {:.1} % max  lowest {:.3} m{}",
+        "{:<40} {:>6} vertices {} threads {:>4} steps/frame  {:>9.3} ms/frame (worst {:>8.2})  {:>7.2} x real time  {:>6.1} ns/vertex/step  stretch {:.3} % mean {:.1} % max  lowest {:.3} m{}{}{}",
         f.name,
         f.vertices,
+        f.threads,
         f.substeps,
         f.ms_min,
         f.ms_worst,
@@ -125,6 +147,8 @@ fn line(f: &Figures) -> String {
         f.stretch_mean_percent,
         f.stretch_max_percent,
         f.lowest_m,
+        f.ms_first.map_or(String::new(), |ms| format!("  first frame {ms:.1} ms")),
+        f.bytes_per_vertex.map_or(String::new(), |bytes| format!("  {bytes:.0} bytes/vertex")),
         if f.frozen { "  FROZEN" } else { "" }
     )
 }

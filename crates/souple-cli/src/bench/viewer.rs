@@ -8,7 +8,7 @@ use souple::Simulation;
 use souple_formats::scene::read_scene;
 use souple_viewer::{Artist, Camera, Capture, Looks, Marks, Moment, WhichRenderer};
 
-use super::workloads::build;
+use super::workloads::{Runs, build};
 use crate::args::BenchArgs;
 use crate::failure::Failure;
 use crate::report::note;
@@ -50,7 +50,7 @@ pub fn time(args: &BenchArgs) -> Result<Vec<ViewerFigures>, Failure> {
     let text = include_str!("../../../../scenes/bench/w1-200.toml");
     let scene = read_scene(text, "scenes/bench/w1-200.toml")?.scene;
     let mut simulation = Simulation::new(build(&scene)?)
-        .with_threads(args.threads.count())
+        .with_threads(Runs::of(args).first().map_or(0, |runs| runs.threads))
         .map_err(|error| Failure::input(error.to_string(), "ask for fewer threads"))?;
     let mut capture = Capture::new(&scene, simulation.model());
     let pictures = args.frames.unwrap_or(PICTURES) as usize;

@@ -1,10 +1,12 @@
 //! The workloads, and how they are timed.
 
+use std::path::Path;
 use std::time::Instant;
 
 use souple::scene::{Body, Cg, Family, Grid, Group, Pin, Scene, Select, Shape, SolverKind, Springs};
 use souple::solver::{ALL_SOLVERS, solver_name, stability};
 use souple::{Model, ModelBuilder, Simulation};
+use souple_files::disk;
 use souple_formats::scene::read_scene;
 
 use super::Figures;
@@ -12,9 +14,31 @@ use crate::args::BenchArgs;
 use crate::failure::Failure;
 use crate::report::ProfileReport;
 
-/// Names that can be asked for.
-pub const NAMES: [&str; 8] =
-    ["w1-32", "w1-100", "w1-200", "w2", "integrators-40", "integrators-100", "integrators", "viewer"];
+/// Names that can be asked for, in the order in which they run. Those of [`SCALE`] come first: memory that others have left
+/// behind would be used again and not be seen.
+pub const NAMES: [&str; 15] = [
+    "scale-1k",
+    "scale-10k",
+    "scale-100k",
+    "scale-490k",
+    "scale-1m",
+    "w1-32",
+    "w1-100",
+    "w1-200",
+    "w2",
+    "many",
+    "integrators-40",
+    "integrators-100",
+    "integrators",
+    "viewer",
+    "limit",
+];
+
+/// Stands for all workloads whose names begin with it and a dash. They take minutes, so they only run when asked for.
+pub const SCALE: &str = "scale";
+
+/// Rows and columns of the cloths of `many`, and their distance from the next, m.
+const MANY: (u32, u32, f64) = (25, 40, 1.5);
 
 /// A scene to be timed.
 pub struct Workload {
@@ -24,10 +48,30 @@ pub struct Workload {
     pub scene: Scene,
     /// Frames to run.
     pub frames: u32,
+    /// Whether the time of the first frame, in which the real-time solver packs its data, is reported apart.
+    pub first_apart: bool,
+}
+
+/// Whether a workload runs when these names were given.
+pub fn wanted(name: &str, given: &[String]) -> bool {
+    let of_scale = name.split_once('-').is_some_and(|(group, _)| group == SCALE);
+    given.iter().any(|n| n == name || (of_scale && n == SCALE)) || (given.is_empty() && !of_scale)
 }
 
 /// The scenes of a workload.
 pub fn of(name: &str) -> Result<Vec<Workload>, Failure> {
+    let large = |scene: Result<Scene, Failure>, frames: u32| {
+        Ok(vec![Workload { name: name.into(), scene: scene?, frames, first_apart: true }])
+    };
+    match name {
+        "scale-1k" => return large(w1(32), 10),
+        "scale-10k" => return large(w1(100), 10),
+        "scale-100k" => return large(w1(316), 10),
+        "scale-490k" => return large(w1(700), 10),
+        "scale-1m" => return large(w1(1000), 10),
+        "many" => return large(many(), 30),
+        _ => {}
+    }
     let text = match name {
         "w1-32" => include_str!("../../../../scenes/bench/w1-32.toml"),
         "w1-100" => include_str!("../../../../scenes/bench/w1-100.toml"),
@@ -38,7 +82,42 @@ pub fn of(name: &str) -> Result<Vec<Workload>, Failure> {
     };
     let scene = read_scene(text, &format!("scenes/bench/{name}.toml"))?.scene;
     let frames = scene.time.frames;
-    Ok(vec![Workload { name: name.into(), scene, frames }])
+    Ok(vec![Workload { name: name.into(), scene, frames, first_apart: false }])
+}
+
+/// The cloth of `w1-100` with n × n vertices.
+fn w1(n: u32) -> Result<Scene, Failure> {
+    let text = include_str!("../../../../scenes/bench/w1-100.toml");
+    let mut scene = read_scene(text, "scenes/bench/w1-100.toml")?.scene;
+    for body in &mut scene.bodies {
+        if let Shape::Grid(grid) = &mut body.shape {
+            grid.vertices = [n, n];
+        }
+    }
+    Ok(scene)
+}
+
+/// A thousand cloths of 20 × 20 vertices like that of `w1-100`, side by side, too far apart to meet.
+fn many() -> Result<Scene, Failure> {
+    let mut scene = w1(20)?;
+    let (rows, columns, apart) = MANY;
+    let one = std::mem::take(&mut scene.bodies);
+    for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+        for body in &one {
+            let mut body = body.clone();
+            let offset = [f64::from(column) * apart, 0.0, f64::from(row) * apart];
+            body.name = format!("{}-{row}-{column}", body.name);
+            body.placement.translate = offset;
+            for pin in &mut body.pins {
+                pin.name = format!("{}-{row}-{column}", pin.name);
+                if let Select::Near(point) = &mut pin.select {
+                    (0..3).for_each(|c| point[c] += offset[c]);
+                }
+            }
+            scene.bodies.push(body);
+        }
+    }
+    Ok(scene)
 }
 
 /// The seed's cloth: 1 m, 0.2 kg, springs of 50 N/m, hung by two corners, n×n vertices.
@@ -85,7 +164,7 @@ fn each_solver(n: u32) -> Result<Vec<Workload>, Failure> {
             // Nine tenths of the forecast; a frame at most.
             let dt = (0.9 * forecast(&probe, solver)).min(1.0 / 60.0);
             let name = format!("integrators-{n}/{}", solver_name(solver));
-            Ok(Workload { name, scene: hanging_cloth(n, solver, Some(dt)), frames: 30 })
+            Ok(Workload { name, scene: hanging_cloth(n, solver, Some(dt)), frames: 30, first_apart: false })
         })
         .collect()
 }
@@ -95,29 +174,64 @@ pub fn build(scene: &Scene) -> Result<Model, Failure> {
     ModelBuilder::new(scene).build().map_err(|e| Failure::input(e.to_string(), e.help))
 }
 
+/// How a workload is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Runs {
+    /// Threads; 0 for one per core.
+    pub threads: usize,
+    /// How often, from a fresh scene.
+    pub repeats: u32,
+    /// Frames, unless the workload says how many.
+    pub frames: Option<u32>,
+}
+
+impl Runs {
+    /// One for each number of threads that was asked for.
+    pub fn of(args: &BenchArgs) -> Vec<Runs> {
+        let one = |&threads: &u64| {
+            // At most `MAX_THREADS`, so it always fits.
+            let threads = usize::try_from(threads).unwrap_or(0);
+            Runs { threads, repeats: args.repeats, frames: args.frames }
+        };
+        args.threads.iter().map(one).collect()
+    }
+}
+
 /// Runs a workload from a fresh scene as often as asked and takes the wall time of every step.
-pub fn time(workload: &Workload, args: &BenchArgs) -> Result<Figures, Failure> {
-    let frames = args.frames.unwrap_or(workload.frames);
+pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
+    let frames = runs.frames.unwrap_or(workload.frames);
+    let apart = workload.first_apart && frames > 1;
     let mut means = Vec::new();
     let mut worst = 0.0f64;
+    let mut first_ms = f64::INFINITY;
+    let mut bytes_per_vertex = None;
     let mut best: Option<(f64, Simulation, u32)> = None;
-    for _ in 0..args.repeats {
-        let threads = usize::try_from(args.threads.threads).unwrap_or(1);
+    for repeat in 0..runs.repeats {
+        let resident_before = resident_bytes();
         let mut simulation = Simulation::new(build(&workload.scene)?)
-            .with_threads(threads)
+            .with_threads(runs.threads)
             .map_err(|e| Failure::input(e.to_string(), "ask for fewer threads"))?;
         let mut total = 0.0;
         let mut iterations = 0;
-        for _ in 0..frames {
+        for frame in 0..frames {
             let clock = Instant::now();
             simulation.step();
             let ms = clock.elapsed().as_secs_f64() * 1e3;
+            iterations = iterations.max(simulation.solver_iterations(0));
+            if apart && frame == 0 {
+                first_ms = first_ms.min(ms);
+                continue;
+            }
             total += ms;
             worst = worst.max(ms);
-            iterations = iterations.max(simulation.solver_iterations(0));
         }
-        let mean = total / f64::from(frames);
+        let mean = total / f64::from(frames - u32::from(apart));
         means.push(mean);
+        // Later repeats use the memory of earlier ones.
+        if repeat == 0 && workload.first_apart {
+            let grown = resident_before.zip(resident_bytes()).map(|(a, b)| b.saturating_sub(a));
+            bytes_per_vertex = grown.map(|bytes| bytes as f64 / simulation.model().particle_count() as f64);
+        }
         if best.as_ref().is_none_or(|(fastest, ..)| mean < *fastest) {
             best = Some((mean, simulation, iterations));
         }
@@ -134,14 +248,16 @@ pub fn time(workload: &Workload, args: &BenchArgs) -> Result<Figures, Failure> {
     Ok(Figures {
         name: workload.name.clone(),
         solver: solver_name(group.solver),
-        threads: usize::try_from(args.threads.threads).ok().filter(|t| *t > 0).unwrap_or_else(available),
+        threads: if runs.threads > 0 { runs.threads } else { available() },
         vertices,
         substeps: group.substeps,
         ms_min: fastest,
         ms_median: means[means.len() / 2],
         ms_worst: worst,
+        ms_first: apart.then_some(first_ms),
         ns_per_vertex_substep: fastest * 1e6 / (vertices as f64 * f64::from(group.substeps)),
         times_real_time: 1e3 / model.fps / fastest,
+        bytes_per_vertex,
         stretch_mean_percent: measures.stretch_mean_percent,
         stretch_max_percent: measures.stretch_max_percent,
         stretch_p999_percent: measures.stretch_p999_percent,
@@ -152,6 +268,43 @@ pub fn time(workload: &Workload, args: &BenchArgs) -> Result<Figures, Failure> {
     })
 }
 
-fn available() -> usize {
+/// How many cores there are.
+pub fn available() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+/// Memory of this program that is in RAM, bytes; nothing where the system does not tell it as Linux does.
+fn resident_bytes() -> Option<u64> {
+    let status = disk::read(Path::new("/proc/self/status"), 1 << 16, "state of this program").ok()?;
+    let status = String::from_utf8(status).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
+    Some(1024 * kib)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scale_only_runs_when_asked_for() {
+        let given = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
+        let runs =
+            |names: &[&str]| NAMES.into_iter().filter(|n| wanted(n, &given(names))).collect::<Vec<_>>();
+        assert_eq!(runs(&[]), NAMES[5..]);
+        assert_eq!(runs(&["scale"]), NAMES[..5]);
+        assert_eq!(runs(&["limit", "scale-1k"]), ["scale-1k", "limit"]);
+    }
+
+    /// Each cloth is held by two corners of its own, and none hangs where another does.
+    #[test]
+    fn many_is_a_thousand_cloths_apart() {
+        let model = build(&many().unwrap()).unwrap();
+        assert_eq!((model.bodies.len(), model.particle_count()), (1000, 400_000));
+        let simulation = Simulation::new(model);
+        for (b, body) in simulation.state().bodies.iter().enumerate() {
+            let held: Vec<u32> = body.pinned.iter().map(|p| p.vertex).collect();
+            assert_eq!(held, [0, 19], "body {b}");
+        }
+    }
 }
