@@ -29,8 +29,8 @@ use crate::state::{BodyState, State};
 pub struct Simulation {
     model: Arc<Model>,
     state: State,
-    /// The state after the last step: what bad input is replaced by.
-    last_good: State,
+    /// The state after the last step, if it was changed by hand since: what bad input is replaced by.
+    before_hand: Option<State>,
     control: Control,
     workspaces: Vec<Workspace>,
     normals: Vec<Vec<DVec3>>,
@@ -59,7 +59,7 @@ impl Simulation {
             .map(|(body, state)| Workspace::new(&model, body, state))
             .collect();
         let mut simulation = Simulation {
-            last_good: state.clone(),
+            before_hand: None,
             control: Control::new(&model),
             workspaces,
             normals: vec![Vec::new(); model.bodies.len()],
@@ -109,15 +109,15 @@ impl Simulation {
     /// Rejects input that is not finite: puts back the last good state of the body.
     fn begin(&mut self) {
         if self.injects(Stage::Begin) {
-            self.state.bodies[0].x[0] = DVec3::NAN;
+            self.state_mut().bodies[0].x[0] = DVec3::NAN;
         }
-        for (b, body) in self.state.bodies.iter_mut().enumerate() {
-            let good = &self.last_good.bodies[b];
-            if body.still_frames > 0 && (body.x != good.x || body.v != good.v) {
+        let Some(good) = self.before_hand.take() else { return };
+        for ((b, body), good) in self.state.bodies.iter_mut().enumerate().zip(&good.bodies) {
+            if body.x != good.x || body.v != good.v {
                 body.still_frames = 0;
             }
             if !is_sound(body, &self.model.bodies[b]) {
-                body.copy_from(&self.last_good.bodies[b]);
+                body.copy_from(good);
                 self.warnings.push(Warning {
                     step: self.state.step,
                     body: self.model.bodies[b].name.clone(),
@@ -226,22 +226,21 @@ impl Simulation {
         if self.injects(Stage::CheckHealth) {
             self.workspaces[0].candidate.v[0] = DVec3::NAN;
         }
-        let particles = self.state.particle_count();
         let Simulation { model, state, workspaces, parallel, .. } = self;
-        parallel.each_of(particles, workspaces, |_, work| work.symptom = work.examine(model));
-        parallel.each_of(particles, &mut state.bodies, |b, body| {
-            let work = &workspaces[b];
-            if work.rests || work.symptom.is_some() {
-                return;
-            }
-            let still = is_still(model, b, body, work);
-            let still_frames = if still { body.still_frames.saturating_add(1) } else { 0 };
-            body.copy_from(&work.candidate);
-            body.still_frames = still_frames;
-            if is_asleep(model, b, body) {
-                body.v.fill(DVec3::ZERO);
-            }
+        parallel.each_of(state.particle_count(), workspaces, |b, work| {
+            work.symptom = work.examine(model);
+            let still = is_still(model, b, &state.bodies[b], work);
+            work.candidate.still_frames =
+                if still { state.bodies[b].still_frames.saturating_add(1) } else { 0 };
         });
+        for (b, (body, work)) in state.bodies.iter_mut().zip(workspaces).enumerate() {
+            if !work.rests && work.symptom.is_none() {
+                std::mem::swap(body, &mut work.candidate);
+                if is_asleep(model, b, body) {
+                    body.v.fill(DVec3::ZERO);
+                }
+            }
+        }
         for b in 0..self.model.bodies.len() {
             if let Some(symptom) = self.workspaces[b].symptom.filter(|_| !self.state.bodies[b].frozen) {
                 self.retry(b, symptom);
@@ -249,9 +248,6 @@ impl Simulation {
         }
         self.state.time = self.control.t1;
         self.state.step += 1;
-        let Simulation { state, last_good, parallel, .. } = self;
-        parallel.each_of(particles, &mut last_good.bodies, |b, body| body.copy_from(&state.bodies[b]));
-        last_good.copy_rest_from(state);
     }
 
     /// Advances a body that diverged with smaller and smaller steps, or freezes it.
@@ -341,6 +337,7 @@ impl Simulation {
 
     /// The state, to be changed by hand; what is not finite is rejected when the next step begins.
     pub fn state_mut(&mut self) -> &mut State {
+        self.before_hand.get_or_insert_with(|| self.state.clone());
         &mut self.state
     }
 
@@ -420,7 +417,7 @@ impl Simulation {
     /// Goes back (or on) to a saved state. Solvers start afresh, so that what follows depends on the snapshot alone.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.state = snapshot::restore(&self.model, bytes)?;
-        self.last_good = self.state.clone();
+        self.before_hand = None;
         self.pending.clear();
         for (body, work) in self.model.bodies.iter().zip(&mut self.workspaces) {
             work.method = Method::of(&self.model.groups[body.group]);
@@ -443,7 +440,6 @@ impl Simulation {
         let state = carry_over(&self.model, &model, &self.state)?;
         let (recording, pending) = (self.recording.take(), std::mem::take(&mut self.pending));
         *self = Simulation {
-            last_good: state.clone(),
             state,
             parallel: std::mem::take(&mut self.parallel),
             profile: self.profile,

@@ -134,24 +134,6 @@ impl State {
         self.bodies.iter().map(|b| b.x.len()).sum()
     }
 
-    /// Copies another state of the same model into this one without new memory where the sizes agree.
-    pub fn copy_from(&mut self, other: &State) {
-        for (mine, theirs) in self.bodies.iter_mut().zip(&other.bodies) {
-            mine.copy_from(theirs);
-        }
-        self.copy_rest_from(other);
-    }
-
-    /// The same for all but the bodies.
-    pub(crate) fn copy_rest_from(&mut self, other: &State) {
-        self.time = other.time;
-        self.step = other.step;
-        self.collider_offsets.clone_from(&other.collider_offsets);
-        self.wind_override = other.wind_override;
-        self.grabs.clone_from(&other.grabs);
-        self.fan = other.fan;
-    }
-
     /// Hash of every bit that matters: equal states have equal hashes on every machine.
     pub fn hash(&self) -> u64 {
         let mut hash = Hasher::default();

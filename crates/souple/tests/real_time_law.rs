@@ -109,12 +109,13 @@ fn a_cantilever_is_the_same() {
             stretch: Family { modulus: Some(500.0), ..Family::default() },
             ..Springs::default()
         },
-        // Little: it carries a share of α h of the weight, of the first order.
+        // So that it comes to rest.
         rayleigh: Some(Rayleigh { mass: 0.5, stiffness: None }),
         pins: vec![Pin { name: "wall".into(), select: Select::Within(wall), motion: None }],
         ..sheet(3, GridPlane::Xz)
     };
-    let steps = [1.0 / 1500.0, 1.0 / 3000.0, 1.0 / 6000.0];
+    // Shorter ones are so close that the rounding of 32 bits shows.
+    let steps = [1.0 / 750.0, 1.0 / 1500.0, 1.0 / 3000.0];
     rest_is_the_same("cantilever", &scene(body, 9.81), 2400, steps, 1e-3);
 }
 

@@ -147,7 +147,9 @@ fn straightened<L: Lanes>(bends: &Bends8, displacements: &[Point], inverse_h2: L
         let (c3, c4, c5) = (L::load(&c[3]), L::load(&c[4]), L::load(&c[5]));
         let (m0, m1, m2) = (w0 * c0, w1 * c1, w2 * c2);
         let (m3, m4, m5) = (w3 * c3, w4 * c4, w5 * c5);
-        let softness = (m0 * c0 + m1 * c1 + m2 * c2) + (m3 * c3 + m4 * c4 + m5 * c5) + soft;
+        let w = (m0 * c0 + m1 * c1 + m2 * c2) + (m3 * c3 + m4 * c4 + m5 * c5);
+        // Half of what overlaps is visited later and bends it again: as with links, that is taken off the compliance.
+        let softness = w + (soft - L::splat(0.5) * w).max(L::splat(0.0));
         let bent =
             Vectors::load(&bends.start[q]) + ((p0 * c0 + p1 * c1 + p2 * c2) + (p3 * c3 + p4 * c4 + p5 * c5));
         let bent = if curled {

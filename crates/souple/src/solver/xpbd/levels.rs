@@ -234,6 +234,7 @@ fn coarsen(graph: &Graph) -> (Graph, Level) {
             compliance: 0.0,
             range: (0.0, f64::INFINITY),
             border: false,
+            later: 0.0,
         })
         .collect();
     let inverse = |c: usize| if coarse.held[c] { 0.0 } else { (1.0 / coarse.masses[c]) as f32 };

@@ -3,6 +3,10 @@
 //! C = |x_j − x_i| − l0 with compliance α = 1/k (Macklin, Müller, Chentanez 2016): per visit Δλ = −C / (w_i + w_j + α/h²)
 //! and each end moves by w Δλ along the link. One visit per substep, so the multiplier begins at 0 and is not kept.
 //!
+//! Of the two links that go on in its line one is visited after it, on average, and makes it longer again by w λ of the vertex
+//! between them: it would be softer than it says by k h²/m, in the first order. That much is taken off its compliance, as far as
+//! there is any; what is left of the error is of second order.
+//!
 //! Positions are displacements since the frame began, in 32 bits: what a vertex moves in a substep would be lost in the
 //! rounding of its position. The difference of the two ends when the frame began, and how much its square was above that
 //! of the rest length, are stored with the link, taken in 64. So a strain of a millionth is still known to six digits, where
@@ -12,6 +16,7 @@ use glam::DVec3;
 
 use super::lanes::{Eight, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use super::strips::Strips;
+use crate::mesh::Rows;
 
 /// A link to be packed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +33,8 @@ pub struct Link {
     pub range: (f64, f64),
     /// Whether it is part of a hem.
     pub border: bool,
+    /// Inverse mass that links visited later act on, 1/kg: half of that of each end beyond which another goes on.
+    pub later: f64,
 }
 
 /// Eight links.
@@ -41,6 +48,7 @@ pub struct Links8 {
     /// |x_j − x_i|² − l0² when the frame began, m².
     excess: Eight,
     rest_length: Eight,
+    /// α/h² less what links visited later add, 1/kg.
     compliance: Eight,
 }
 
@@ -56,6 +64,10 @@ pub struct Limits8 {
 /// Packed links of a body or of one of its levels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSet {
+    /// Substep that compliances are made for, s.
+    h: f32,
+    /// Compliance and inverse mass of later links, for each eight of `links` and of `borders`.
+    soft: [Vec<[Eight; 2]>; 2],
     /// All links.
     pub links: Strips<Links8>,
     /// Those of hems, once more: tension gathers there, and they are few.
@@ -80,14 +92,37 @@ impl LinkSet {
         let (all, all_ends) = some(&|_| true);
         let (border, border_ends) = some(&|l| l.border);
         let (limited, limited_ends) = some(&|l| l.range.0 > 0.0 || l.range.1.is_finite());
-        LinkSet {
-            links: Strips::new(count, &all_ends, |numbers, start| pack(numbers, &all, start)),
-            borders: Strips::new(count, &border_ends, |numbers, start| pack(numbers, &border, start)),
-            limits: Strips::new(count, &limited_ends, |numbers, start| Limits8 {
-                links: pack(numbers, &limited, start),
-                shortest: numbers.map(|n| limited[n as usize].range.0 as f32),
-                longest: numbers.map(|n| limited[n as usize].range.1 as f32),
-            }),
+        let mut soft = [Vec::new(), Vec::new()];
+        let mut packed = |kind: usize, links: &[Link], ends: &[[u32; 2]]| {
+            let soft = &mut soft[kind];
+            Strips::new(count, ends, |numbers, start| {
+                let own = numbers.map(|n| links[n as usize]);
+                soft.push([own.map(|l| l.compliance as f32), own.map(|l| l.later as f32)]);
+                pack(numbers, links, start)
+            })
+        };
+        let (links, borders) = (packed(0, &all, &all_ends), packed(1, &border, &border_ends));
+        let limits = Strips::new(count, &limited_ends, |numbers, start| Limits8 {
+            links: pack(numbers, &limited, start),
+            shortest: numbers.map(|n| limited[n as usize].range.0 as f32),
+            longest: numbers.map(|n| limited[n as usize].range.1 as f32),
+        });
+        LinkSet { h: 0.0, soft, links, borders, limits }
+    }
+
+    /// Makes compliances for substeps of `h`, s.
+    pub fn set_step(&mut self, h: f32) {
+        if self.h == h {
+            return;
+        }
+        self.h = h;
+        let inverse_h2 = 1.0 / (h * h);
+        for (links, soft) in [&mut self.links, &mut self.borders].into_iter().zip(&self.soft) {
+            for ((eight, _), [compliance, later]) in links.eights_mut().zip(soft) {
+                for l in 0..WIDTH {
+                    eight.compliance[l] = (compliance[l] * inverse_h2 - later[l]).max(0.0);
+                }
+            }
         }
     }
 
@@ -107,7 +142,7 @@ fn pack(numbers: &[u32; WIDTH], links: &[Link], start: u32) -> Links8 {
         start: [[0.0; WIDTH]; 3],
         excess: [0.0; WIDTH],
         rest_length: own.map(|l| l.rest_length as f32),
-        compliance: own.map(|l| l.compliance as f32),
+        compliance: [0.0; WIDTH],
     }
 }
 
@@ -163,8 +198,6 @@ pub struct Sweep<'a> {
     pub links: &'a [Links8],
     /// Displacements of the strip's vertices, m.
     pub displacements: &'a mut [Point],
-    /// 1/h², 1/s².
-    pub inverse_h2: f32,
     /// Whether links only resist being longer than at rest.
     pub one_sided: bool,
 }
@@ -174,15 +207,14 @@ impl Kernel for Sweep<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Sweep { links, displacements, inverse_h2, one_sided } = self;
+        let Sweep { links, displacements, one_sided } = self;
         // Two-sided links have no stretch that is too small to count.
         let least = L::splat(if one_sided { 0.0 } else { f32::MIN });
-        let inverse_h2 = L::splat(inverse_h2);
         // The two of a pair share no vertex: all of both is read before anything of both is written.
         for [one, two] in links.as_chunks::<2>().0 {
             let (ends_one, ends_two) = (ends::<L>(one, displacements), ends::<L>(two, displacements));
-            let share_one = share(one, &ends_one, inverse_h2, least);
-            let share_two = share(two, &ends_two, inverse_h2, least);
+            let share_one = share(one, &ends_one, least);
+            let share_two = share(two, &ends_two, least);
             pull(one, &ends_one, share_one, displacements);
             pull(two, &ends_two, share_two, displacements);
         }
@@ -191,8 +223,8 @@ impl Kernel for Sweep<'_> {
 
 /// −Δλ = C / (w_i + w_j + α/h²), over the length of the link.
 #[inline(always)]
-fn share<L: Lanes>(links: &Links8, ends: &Ends<L>, inverse_h2: L, least: L) -> L {
-    let softness = ends.w.0 + ends.w.1 + L::load(&links.compliance) * inverse_h2;
+fn share<L: Lanes>(links: &Links8, ends: &Ends<L>, least: L) -> L {
+    let softness = ends.w.0 + ends.w.1 + L::load(&links.compliance);
     // C = (|d|² − l0²) / (|d| + l0), and once more over |d| for the direction. Two supports joined by a stiff link have
     // nothing to move: nothing is divided by nothing.
     let divisor = (ends.length + L::load(&links.rest_length)) * ends.length * softness;
@@ -231,6 +263,28 @@ fn beyond<L: Lanes>(limits: &Limits8, ends: &Ends<L>) -> L {
     (above + below) / divisor.max(L::splat(NOTHING))
 }
 
+/// For each link whether another goes on in its line beyond its first and beyond its second end.
+pub fn continued(links: &[Link], places: &[DVec3]) -> Vec<[bool; 2]> {
+    let of = Rows::from_pairs(
+        places.len(),
+        links.iter().zip(0u32..).flat_map(|(l, number)| [(l.i, number), (l.j, number)]),
+    );
+    let goes_on = |number: usize, end: u32, other: u32| {
+        let to_other = places[other as usize] - places[end as usize];
+        of.row(end as usize).iter().any(|&k| {
+            let next = if links[k as usize].i == end { links[k as usize].j } else { links[k as usize].i };
+            let to_next = places[next as usize] - places[end as usize];
+            let along = to_other.dot(to_next);
+            // Within about 25° of straight.
+            k as usize != number
+                && along < 0.0
+                && along * along > 0.8 * to_other.length_squared() * to_next.length_squared()
+        })
+    };
+    let both = |(number, l): (usize, &Link)| [goes_on(number, l.i, l.j), goes_on(number, l.j, l.i)];
+    links.iter().enumerate().map(both).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,9 +304,11 @@ mod tests {
             compliance: 1e-6 * r(j, 4),
             range: (0.1, 0.7),
             border: i % 5 == 0,
+            later: 0.2 * r(i, 6),
         };
         let links: Vec<Link> = (0..n - 9).flat_map(|i| [link(i, i + 1), link(i, i + 9)]).collect();
         let mut set = LinkSet::new(n as usize, &links);
+        set.set_step(1.4e-3);
         set.begin_frame(&x);
         let run = |instructions: Instructions| {
             let mut points: Vec<Point> = (0..n)
@@ -260,7 +316,7 @@ mod tests {
                 .collect();
             for one_sided in [false, true] {
                 set.links.visit(&Parallel::default(), &mut points, |links, displacements| {
-                    instructions.run(Sweep { links, displacements, inverse_h2: 5e5, one_sided });
+                    instructions.run(Sweep { links, displacements, one_sided });
                 });
             }
             set.limits.visit(&Parallel::default(), &mut points, |links, displacements| {

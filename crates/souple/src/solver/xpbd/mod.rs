@@ -34,7 +34,7 @@ use self::attachments::AttachmentSet;
 use self::bends::{Bend, BendSet};
 use self::lanes::{Instructions, Point};
 use self::levels::{Graph, Level};
-use self::links::{Limit, Link, LinkSet, Sweep};
+use self::links::{Limit, Link, LinkSet, Sweep, continued};
 use self::softness::Softness;
 use self::touch::Obstacle;
 use self::volume::Volume;
@@ -156,11 +156,16 @@ impl Xpbd {
             state,
         } = task;
         let body = &model.bodies[b];
+        let fits = self.packed.take().filter(|packed| packed.fits(state));
+        // What is kept between frames must not depend on whether this one is tried again with smaller steps.
+        let usual = model.frame_dt() / f64::from(model.groups[body.group].substeps);
+        let pack = || Packed::new(&self.settings, model.gravity, usual, body, state);
+        let mut packed = fits.unwrap_or_else(pack);
+        let substeps = substeps * packed.softness.cuts(model.frame_dt() / f64::from(substeps));
         let h = (model.frame_dt() / f64::from(substeps)) as f32;
         // Backward Euler for each substep, as `Dissipation` would be.
         let keep = 1.0 / (1.0 + body.dissipation as f32 * h);
-        let fits = self.packed.take().filter(|packed| packed.fits(state));
-        let mut packed = fits.unwrap_or_else(|| Packed::new(&self.settings, model.gravity, body, state));
+        packed.links.set_step(h);
         let help = packed.softness.needs_help(f64::from(h));
         self.outer_forces(
             &packed,
@@ -368,7 +373,7 @@ impl Xpbd {
                 let Level { links, displacements, .. } = &mut levels[l];
                 for _ in 0..if l == 0 { 1 } else { COARSE_SWEEPS } {
                     links.links.visit(parallel, displacements, |links, displacements| {
-                        let sweep = Sweep { links, displacements, inverse_h2, one_sided: true };
+                        let sweep = Sweep { links, displacements, one_sided: true };
                         instructions.run(sweep);
                     });
                 }
@@ -404,11 +409,11 @@ impl Xpbd {
         // Only where compliance is nothing: a second visit of a soft link would count its force twice.
         for _ in 0..if help { BORDER_SWEEPS } else { 0 } {
             links.borders.visit(parallel, &mut self.displacements, |links, displacements| {
-                instructions.run(Sweep { links, displacements, inverse_h2, one_sided: false });
+                instructions.run(Sweep { links, displacements, one_sided: false });
             });
         }
         links.links.visit(parallel, &mut self.displacements, |links, displacements| {
-            instructions.run(Sweep { links, displacements, inverse_h2, one_sided: false });
+            instructions.run(Sweep { links, displacements, one_sided: false });
         });
         links.limits.visit(parallel, &mut self.displacements, |links, displacements| {
             instructions.run(Limit { links, displacements });
@@ -501,7 +506,7 @@ impl Packed {
         self.version == state.topology.version && self.held.iter().copied().eq(held)
     }
 
-    fn new(settings: &Settings, gravity: DVec3, body: &BodyModel, state: &BodyState) -> Packed {
+    fn new(settings: &Settings, gravity: DVec3, h: f64, body: &BodyModel, state: &BodyState) -> Packed {
         let topology = &*state.topology;
         let order = packing_order(topology);
         let mut place = vec![0u32; order.len()];
@@ -520,6 +525,7 @@ impl Packed {
                 compliance: 1.0 / s.stiffness,
                 range: body.limits.as_ref().map_or((0.0, f64::INFINITY), |l| l.lengths(s)),
                 border: edge.is_ok_and(|e| topology.edges[e].border),
+                later: 0.0,
             }
         };
         let ends = |s: &Spring| {
@@ -529,7 +535,7 @@ impl Packed {
         let mut springs: Vec<(u64, &Spring)> =
             topology.springs.iter().filter(|s| s.stiffness > 0.0).map(|s| (ends(s), s)).collect();
         springs.sort_by_key(|(ends, _)| *ends);
-        let links: Vec<Link> = springs.iter().map(|(_, s)| link(s)).collect();
+        let mut links: Vec<Link> = springs.iter().map(|(_, s)| link(s)).collect();
         let mut patches: Vec<Patch> = topology.patches.clone();
         patches.iter_mut().for_each(|p| p.vertices = p.vertices.map(at));
         patches.sort_by_key(|p| p.vertices);
@@ -541,7 +547,18 @@ impl Packed {
 
         let supports = nearest_supports(topology, &held, attachments::MOST);
         let inside = body.inside.filter(|_| topology.closed);
-        let softness = Softness::new(topology, gravity, &supports, inside.as_ref());
+        let softness = Softness::new(topology, gravity, h, &supports, inside.as_ref());
+        let rest: Vec<DVec3> = order.iter().map(|&i| topology.rest_positions[i as usize]).collect();
+        // Stiff links have no compliance to speak of.
+        if !softness.needs_help(h) {
+            let w = |v: u32| {
+                if is_held[v as usize] { 0.0 } else { 1.0 / topology.masses[order[v as usize] as usize] }
+            };
+            let continued = continued(&links, &rest);
+            for (link, [first, second]) in links.iter_mut().zip(continued) {
+                link.later = 0.5 * (f64::from(first) * w(link.i) + f64::from(second) * w(link.j));
+            }
+        }
         let levels = if settings.levels {
             let mut normals = Vec::new();
             vertex_normals(&topology.rest_positions, &topology.triangles, &mut normals);
@@ -552,7 +569,7 @@ impl Packed {
                 topology.edges.iter().map(|e| (at(e.i).min(at(e.j)), at(e.i).max(at(e.j)))).collect();
             edges.sort_unstable();
             levels::build(&Graph {
-                rest: order.iter().map(|&i| topology.rest_positions[i as usize]).collect(),
+                rest,
                 normals: order.iter().map(|&i| normals[i as usize]).collect(),
                 masses: order.iter().map(|&i| topology.masses[i as usize]).collect(),
                 slack: order.iter().map(|&i| softness.strain[i as usize]).collect(),

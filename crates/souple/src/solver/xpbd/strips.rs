@@ -40,7 +40,7 @@ impl<G: Send> Strips<G> {
     pub fn new<const K: usize>(
         count: usize,
         elements: &[[u32; K]],
-        eight: impl Fn(&[u32; WIDTH], u32) -> G,
+        mut eight: impl FnMut(&[u32; WIDTH], u32) -> G,
     ) -> Strips<G> {
         let low = |e: &[u32; K]| e.iter().copied().min().unwrap_or(0) as usize;
         let high = |e: &[u32; K]| e.iter().copied().max().unwrap_or(0) as usize;
