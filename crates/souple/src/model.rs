@@ -10,7 +10,7 @@ use crate::energy::Energy;
 use crate::math::Pose;
 use crate::mesh::tear::TearLimits;
 use crate::mesh::{Spring, SpringFamily, Topology};
-use crate::scene::{Cg, Health, LimitMethod, Motion, SolverKind, Wind, Xpbd};
+use crate::scene::{Cg, Descent, Health, LimitMethod, Motion, SolverKind, Wind, Xpbd};
 
 /// A compiled scene; made by [`crate::ModelBuilder`].
 #[derive(Debug)]
@@ -67,6 +67,8 @@ pub struct GroupModel {
     pub cg: Cg,
     /// Settings of the real-time solver.
     pub xpbd: Xpbd,
+    /// Settings of projective dynamics and vertex block descent.
+    pub descent: Descent,
 }
 
 /// A compiled soft body.

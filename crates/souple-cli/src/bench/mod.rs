@@ -2,10 +2,13 @@
 //!
 //! Workloads: `w1-32`, `w1-100`, `w1-200`, `w2` are the scenes of `scenes/bench`; `integrators-40` and `integrators-100`
 //! run one hanging cloth of 40×40 and 100×100 vertices with every integrator; `integrators` compares them on a small
-//! cloth by stable step, cost and energy drift, and draws it with `--plot`; `viewer` times pictures. A time says little
-//! without its neighbours: compare within one run, on one machine.
+//! cloth by stable step, cost and energy drift, and draws it with `--plot`; `viewer` times pictures; `methods` compares
+//! solvers by time, stretch and motion on the cloth of w1, and draws it too (`methods-32`: the coarse cloth only). The last
+//! two take minutes and run only when they are named. A time says little without its neighbours: compare within one run, on
+//! one machine.
 
 mod integrators;
+mod methods;
 mod plot;
 mod viewer;
 mod workloads;
@@ -69,18 +72,25 @@ pub fn run(args: &BenchArgs) -> Outcome {
             ));
         }
     }
-    let wanted = |name: &str| args.names.is_empty() || args.names.iter().any(|n| n == name);
+    let named = |name: &str| args.names.iter().any(|n| n == name);
+    let wanted = |name: &str| args.names.is_empty() || named(name);
+    let sizes: &[u32] = match (named("methods"), named("methods-32")) {
+        (true, _) => &[32, 100, 200],
+        (false, true) => &[32],
+        (false, false) => &[],
+    };
     if let Some(path) = &args.plot {
-        if !wanted("integrators") {
+        if wanted("integrators") != sizes.is_empty() {
             return Err(Failure::Usage(
-                "--plot draws the comparison: run `souple bench integrators --plot FILE`".into(),
+                "--plot draws one comparison: run `souple bench integrators --plot FILE` or `souple bench methods --plot FILE`"
+                    .into(),
             ));
         }
         disk::check_writable(path)?;
     }
     let mut figures = Vec::new();
-    for name in known.iter().copied().filter(|name| !["integrators", "viewer"].contains(name) && wanted(name))
-    {
+    let others = ["integrators", "viewer", "methods-32", "methods"];
+    for name in known.iter().copied().filter(|name| !others.contains(name) && wanted(name)) {
         for workload in workloads::of(name)? {
             let result = workloads::time(&workload, args)?;
             if !args.json {
@@ -101,13 +111,18 @@ pub fn run(args: &BenchArgs) -> Outcome {
             say(&figures.line())?;
         }
     }
+    let methods = methods::compare(sizes, args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
     if let Some(path) = &args.plot {
-        disk::write(path, plot::integrators(&comparison).as_bytes())?;
+        let picture = if sizes.is_empty() { plot::integrators(&comparison) } else { plot::methods(&methods) };
+        disk::write(path, picture.as_bytes())?;
     }
     if args.json {
-        say_json(
-            &serde_json::json!({ "workloads": figures, "integrators": comparison, "viewer": pictures }),
-        )?;
+        say_json(&serde_json::json!({
+            "workloads": figures,
+            "integrators": comparison,
+            "viewer": pictures,
+            "methods": methods,
+        }))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -13,8 +13,18 @@ use crate::failure::Failure;
 use crate::report::ProfileReport;
 
 /// Names that can be asked for.
-pub const NAMES: [&str; 8] =
-    ["w1-32", "w1-100", "w1-200", "w2", "integrators-40", "integrators-100", "integrators", "viewer"];
+pub const NAMES: [&str; 10] = [
+    "w1-32",
+    "w1-100",
+    "w1-200",
+    "w2",
+    "integrators-40",
+    "integrators-100",
+    "integrators",
+    "viewer",
+    "methods-32",
+    "methods",
+];
 
 /// A scene to be timed.
 pub struct Workload {

@@ -22,6 +22,9 @@ const LARGEST: f64 = 1e12;
 /// Longest step of the real-time solver unless the scene says otherwise, s: 12 per frame at 60 frames per second.
 const XPBD_DT: f64 = 1.0 / 720.0;
 
+/// Most rounds of a descent in one step: more would be a slip of the pen, and look like a hang.
+const MAX_ROUNDS: u32 = 100_000;
+
 type Checked<T> = Result<T, SceneError>;
 
 /// Compiles a scene into a [`Model`].
@@ -194,12 +197,20 @@ impl<'a> ModelBuilder<'a> {
             if group.cg.max_iterations == 0 {
                 return wrong(&field("cg.max_iterations"), "it must be at least 1", "200 is usual");
             }
+            if !(1..=MAX_ROUNDS).contains(&group.descent.iterations) {
+                return wrong(
+                    &field("descent.iterations"),
+                    format!("it must be from 1 to {MAX_ROUNDS}, but is {}", group.descent.iterations),
+                    "10 is usual",
+                );
+            }
             Ok(GroupModel {
                 name: group.name.clone(),
                 solver: group.solver,
                 substeps: substeps as u32,
                 cg: group.cg,
                 xpbd: group.xpbd,
+                descent: group.descent,
             })
         };
         groups.iter().enumerate().map(compile).collect()
@@ -238,6 +249,9 @@ fn fingerprint(model: &Model) -> u64 {
         hash.text(&format!("{:?}", group.cg));
         if group.solver == SolverKind::Xpbd {
             hash.text(&format!("{:?}", group.xpbd));
+        }
+        if matches!(group.solver, SolverKind::ProjectiveDynamics | SolverKind::VertexBlockDescent) {
+            hash.text(&format!("{:?}", group.descent));
         }
     }
     for body in &model.bodies {

@@ -144,6 +144,8 @@ scene_type! {
         pub cg: Cg,
         /// Settings of `xpbd`.
         pub xpbd: Xpbd,
+        /// Settings of `projective_dynamics` and `vertex_block_descent`.
+        pub descent: Descent,
     }
 }
 
@@ -155,6 +157,7 @@ impl Default for Group {
             dt: None,
             cg: Cg::default(),
             xpbd: Xpbd::default(),
+            descent: Descent::default(),
         }
     }
 }
@@ -182,6 +185,10 @@ scene_type! {
         ImplicitEulerCholesky,
         /// Constant-matrix force filter with one factorisation (ESSI-39).
         ImplicitFilter,
+        /// Backward Euler by local projections and solves with one constant matrix. Brakes motion at long steps.
+        ProjectiveDynamics,
+        /// Backward Euler by steps of Newton's method for one vertex after the other.
+        VertexBlockDescent,
         /// Real time: small substeps of position-based dynamics, coarse levels, long-range attachments.
         Xpbd,
     }
@@ -202,6 +209,22 @@ scene_type! {
 impl Default for Xpbd {
     fn default() -> Self {
         Xpbd { levels: true, attachments: true }
+    }
+}
+
+scene_type! {
+    /// Settings of the solvers that go down the function whose least value is the step of backward Euler.
+    #[serde(default)]
+    #[derive(Copy, Eq)]
+    pub struct Descent {
+        /// Rounds per step, over all particles. More follow backward Euler more closely.
+        pub iterations: u32,
+    }
+}
+
+impl Default for Descent {
+    fn default() -> Self {
+        Descent { iterations: 10 }
     }
 }
 
