@@ -21,8 +21,9 @@ use crate::failure::Failure;
 const COMPARED: u32 = 120;
 
 /// Substeps per frame of the reference, the real-time solver: so many that its levels and attachments switch themselves off
-/// and the springs alone are left.
-const REFERENCE_SUBSTEPS: u32 = 800;
+/// and the springs alone are left. At 32 × 32 it is 1.4 mm from `verlet` at 1/24000 s, which is 0.9 mm from itself at half
+/// that step. With 800, what a substep adds drowns in the rounding of 32 bits.
+const REFERENCE_SUBSTEPS: u32 = 400;
 
 /// A way to run the scene.
 struct Method {
@@ -37,7 +38,7 @@ const fn method(solver: SolverKind, substeps: u32, iterations: u32) -> Method {
 }
 
 /// What is compared at 32 × 32 and 100 × 100.
-const METHODS: [Method; 15] = [
+const METHODS: [Method; 13] = [
     method(SolverKind::Xpbd, 6, 0),
     method(SolverKind::Xpbd, 12, 0),
     method(SolverKind::Xpbd, 24, 0),
@@ -51,8 +52,6 @@ const METHODS: [Method; 15] = [
     method(SolverKind::ImplicitEulerCg, 1, 0),
     method(SolverKind::ImplicitEulerCg, 4, 0),
     method(SolverKind::ImplicitEulerCg, 10, 0),
-    method(SolverKind::ImplicitEulerCholesky, 1, 0),
-    method(SolverKind::ImplicitEulerCholesky, 4, 0),
 ];
 
 /// Figures of one method on one cloth.

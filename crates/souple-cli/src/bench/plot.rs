@@ -115,12 +115,11 @@ const FIELD_TOP: f64 = 84.0;
 const FIELD_GAP: f64 = 70.0;
 
 /// Colours of the solvers, in the order of the legend.
-const COLOURS: [(&str, &str); 5] = [
+const COLOURS: [(&str, &str); 4] = [
     ("xpbd", "#e45756"),
     ("projective_dynamics", "#4c78a8"),
     ("vertex_block_descent", "#54a24b"),
     ("implicit_euler_cg", "#f58518"),
-    ("implicit_euler_cholesky", "#b279a2"),
 ];
 
 /// A panel of points on two logarithmic axes.
