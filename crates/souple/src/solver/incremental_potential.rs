@@ -10,8 +10,8 @@
 //! at the start of the step, implicitly in the velocity; dissipation and hands are linear and are part of W and ẑ.
 //!
 //! A search that ends early is set right twice. Each piece without a support is shifted so that its linear momentum is
-//! exact. And a body that would end with more energy than it began with is slowed down until it has not: without supports
-//! that move and outer forces, energy never grows, whatever the step, the stiffness, the start and the iterations.
+//! exact. And a body that would end with more energy than it began with is slowed down until it has not; what counts as
+//! that energy is up to the method, see [`Cap`].
 //!
 //! Everything is kept as displacements, so that velocities do not suffer from the rounding of positions.
 
@@ -26,6 +26,16 @@ pub(super) const ROUNDING: f64 = 1e-14;
 
 /// Rounds of the search for a speed at which no energy is gained.
 const MAX_BRAKES: u32 = 6;
+
+/// What may not be more after a step than all energy before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cap {
+    /// Kinetic energy: for a search that lets go of the energy of springs by itself.
+    Kinetic,
+    /// Kinetic energy and that of springs and bending. Without supports that move and outer forces, energy then never
+    /// grows, whatever the step, the stiffness, the start and the iterations.
+    Total,
+}
 
 /// The function of one step, and where the search for its least value stands.
 #[derive(Debug, Default)]
@@ -152,8 +162,9 @@ impl IncrementalPotential {
         }
     }
 
-    /// Goes down by `descend` from the guess, then sees to it that momentum is kept and no energy is gained.
-    pub(super) fn minimise(&mut self, problem: &Problem, descend: impl FnOnce(&mut Self)) {
+    /// Goes down by `descend` from the guess, then sees to it that momentum is kept and that the energy named by `cap` is
+    /// no more than all that the body had.
+    pub(super) fn minimise(&mut self, problem: &Problem, cap: Cap, descend: impl FnOnce(&mut Self)) {
         self.stand_still(problem);
         // G here is the kinetic energy after the outer forces and the energy of springs and bending.
         let most = self.value(problem) * (1.0 + ROUNDING);
@@ -161,13 +172,12 @@ impl IncrementalPotential {
         self.place();
         descend(self);
         self.keep_momentum(problem);
-        self.brake(problem, most);
+        self.brake(problem, cap, most);
     }
 
-    /// Slows the body down, about the motion of its centres of mass, until it has no more than `most` energy. The least G of
-    /// a body whose springs are not compressed has less; a search that ends early may not.
-    fn brake(&mut self, problem: &Problem, most: f64) {
-        let mut energy = self.value_around(problem, |_| DVec3::ZERO);
+    /// Slows the body down, about the motion of its centres of mass, until it has no more than `most` energy.
+    fn brake(&mut self, problem: &Problem, cap: Cap, most: f64) {
+        let mut energy = self.energy(problem, cap);
         // Numbers that are not finite are left for health to see.
         if energy <= most || !most.is_finite() {
             return;
@@ -175,13 +185,13 @@ impl IncrementalPotential {
         self.sum_pieces(problem, |potential, i| potential.moved[i]);
         self.guess.clone_from(&self.moved);
         self.place_share(problem, 0.0);
-        let least = self.value_around(problem, |_| DVec3::ZERO);
+        let least = self.energy(problem, cap);
         let mut share = 1.0;
         // One round is enough where the energy is convex between the two.
         for _ in 0..MAX_BRAKES {
             share *= ((most - least) / (energy - least)).max(0.0);
             self.place_share(problem, share);
-            energy = self.value_around(problem, |_| DVec3::ZERO);
+            energy = self.energy(problem, cap);
             if energy <= most {
                 return;
             }
@@ -228,17 +238,27 @@ impl IncrementalPotential {
 
     /// G, J.
     pub(super) fn value(&self, problem: &Problem) -> f64 {
-        self.value_around(problem, |i| self.inertial[i])
+        self.inertia(problem, |i| self.inertial[i]) + self.elastic(problem)
     }
 
-    /// G with another ẑ, J. With ẑ = 0 it is kinetic energy, that of springs and bending, and what dampers took.
-    fn value_around(&self, problem: &Problem, inertial: impl Fn(usize) -> DVec3) -> f64 {
-        let mut sum = 0.0;
-        for (i, w) in problem.inverse_masses.iter().enumerate() {
-            if *w != 0.0 {
-                sum += 0.5 * self.weights[i] * self.moved[i].distance_squared(inertial(i));
-            }
+    /// What `cap` counts of the body's energy, J.
+    fn energy(&self, problem: &Problem, cap: Cap) -> f64 {
+        let kinetic = self.inertia(problem, |_| DVec3::ZERO);
+        match cap {
+            Cap::Kinetic => kinetic,
+            Cap::Total => kinetic + self.elastic(problem),
         }
+    }
+
+    /// ½ (z − ẑ)ᵀ W (z − ẑ) for any ẑ, J: kinetic energy for ẑ = 0.
+    fn inertia(&self, problem: &Problem, inertial: impl Fn(usize) -> DVec3) -> f64 {
+        let free = problem.inverse_masses.iter().enumerate().filter(|(_, w)| **w != 0.0);
+        free.map(|(i, _)| 0.5 * self.weights[i] * self.moved[i].distance_squared(inertial(i))).sum()
+    }
+
+    /// Energy of springs, bending and dampers, J.
+    fn elastic(&self, problem: &Problem) -> f64 {
+        let mut sum = 0.0;
         if !self.directions.is_empty() {
             for (s, spring) in problem.topology.springs.iter().enumerate() {
                 if let Some((c, u)) = self.damper(s, spring.damping) {

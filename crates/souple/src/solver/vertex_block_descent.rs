@@ -15,7 +15,7 @@
 use glam::{DMat3, DVec3};
 
 use super::conjugate_gradient::inverse_spd;
-use super::incremental_potential::{IncrementalPotential, joined_pairs};
+use super::incremental_potential::{Cap, IncrementalPotential, joined_pairs};
 use super::{Capabilities, Problem, Solver};
 use crate::energy::{outer, patch_curvatures, patch_energy, patch_forces};
 use crate::mesh::{Patch, Rows, Topology, neighbours};
@@ -248,7 +248,7 @@ impl Solver for VertexBlockDescent {
         potential.begin(problem, x, v, t, h);
         colours.find(problem.topology);
         *iterations = 0;
-        potential.minimise(problem, |potential| {
+        potential.minimise(problem, Cap::Total, |potential| {
             for _ in 0..settings.iterations {
                 *iterations += 1;
                 for bounds in colours.start.windows(2) {
