@@ -224,7 +224,7 @@ fn draw_mark(svg: &mut String, n: u32, colour: &str, x: f64, y: f64) {
 
 /// The picture of methods: stretch and motion error against time.
 pub fn methods(rows: &[Row]) -> String {
-    let (width, height) = (FIELD_LEFT + 2.0 * FIELD.0 + FIELD_GAP + 20.0, FIELD_TOP + FIELD.1 + 46.0);
+    let (width, height) = (FIELD_LEFT + 2.0 * FIELD.0 + FIELD_GAP + 30.0, FIELD_TOP + FIELD.1 + 46.0);
     let mut svg = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(

@@ -9,8 +9,8 @@
 //! The paper's acceleration by Chebyshev's recurrence is left out, as it would give that promise away.
 //!
 //! Promised: G falls in every visit; energy does not grow, so any step, stiffness and start is stable; linear momentum of
-//! free pieces; backward Euler with enough iterations. Not promised: enough. A pull goes one colour class further per visit, so fine stiff
-//! cloth stretches unless steps are short.
+//! free pieces; backward Euler with enough iterations. Not promised: motion. A pull goes a few vertices further per round, so
+//! fine stiff cloth would stretch and gain energy, and is slowed down instead, unless steps are short.
 
 use glam::{DMat3, DVec3};
 
