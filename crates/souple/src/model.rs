@@ -10,7 +10,7 @@ use crate::energy::{Energy, Volume};
 use crate::math::Pose;
 use crate::mesh::tear::TearLimits;
 use crate::mesh::{Spring, SpringFamily, Topology};
-use crate::scene::{Cg, Health, LimitMethod, Motion, Sleep, SolverKind, Wind, Xpbd};
+use crate::scene::{Cg, Descent, Health, LimitMethod, Motion, Sleep, SolverKind, Wind, Xpbd};
 
 /// A compiled scene; made by [`crate::ModelBuilder`].
 #[derive(Debug)]
@@ -69,6 +69,8 @@ pub struct GroupModel {
     pub xpbd: Xpbd,
     /// When bodies at rest are no longer advanced.
     pub sleep: Option<Sleep>,
+    /// Settings of projective dynamics and vertex block descent.
+    pub descent: Descent,
 }
 
 /// A compiled soft body.

@@ -82,6 +82,16 @@ impl Parallel {
         }
     }
 
+    /// The same for items that cost a hundred times as much as a sum: small blocks, shared from fewer items on.
+    pub fn heavy_blocks<T: Send>(&self, out: &mut [T], f: impl Fn(usize, &mut [T]) + Sync) {
+        let small = BLOCK / 8;
+        if self.is_parallel() && out.len() >= 4 * small {
+            out.par_chunks_mut(small).enumerate().for_each(|(b, chunk)| f(b * small, chunk));
+        } else {
+            f(0, out);
+        }
+    }
+
     /// Calls `f(start, block, block, block)` for consecutive blocks of three lists of the same length.
     pub fn blocks_of_three<T: Send, U: Send, V: Send>(
         &self,

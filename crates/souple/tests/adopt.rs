@@ -92,8 +92,13 @@ fn the_same_model_changes_no_bit() {
         for solver in ALL_SOLVERS {
             let mut scene = scene();
             scene.groups[0].solver = solver;
-            let implicit =
-                [SolverKind::ImplicitEulerCg, SolverKind::ImplicitEulerCholesky, SolverKind::ImplicitFilter];
+            let implicit = [
+                SolverKind::ImplicitEulerCg,
+                SolverKind::ImplicitEulerCholesky,
+                SolverKind::ImplicitFilter,
+                SolverKind::ProjectiveDynamics,
+                SolverKind::VertexBlockDescent,
+            ];
             scene.groups[0].dt = Some(if implicit.contains(&solver) { 1.0 / 120.0 } else { 1e-3 });
             let (mut tuned, mut plain) = (simulation(&scene), simulation(&scene));
             for s in [&mut tuned, &mut plain] {

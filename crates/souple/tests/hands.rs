@@ -78,7 +78,7 @@ fn nothing_is_blown_faster_than_the_jet() {
     let mut scene = banner([8, 8]);
     scene.gravity = [0.0; 3];
     scene.bodies[0].pins.clear();
-    for solver in [SolverKind::ImplicitEulerCg, SolverKind::Rk4] {
+    for solver in [SolverKind::ImplicitEulerCg, SolverKind::Rk4, SolverKind::VertexBlockDescent] {
         scene.groups = vec![Group { solver, dt: Some(1e-3), ..Group::default() }];
         let mut s = simulation(&scene);
         s.command(Command::Blow {

@@ -496,3 +496,14 @@ fn tiny_triangles_beside_large_ones_are_stood() {
     let body = Body { shape, pins: vec![pin("held", &[0], None)], ..cloth(4) };
     stands(&mut Simulation::new(built(&scene(body))), 120, 4.0);
 }
+
+#[test]
+fn solvers_that_know_only_springs_and_bending_say_so() {
+    for solver in [SolverKind::ProjectiveDynamics, SolverKind::VertexBlockDescent] {
+        let mut scene = scene(Body { area_stiffness: Some(5.0), ..cloth(5) });
+        scene.groups[0].solver = solver;
+        let error = ModelBuilder::new(&scene).build().map(|_| ()).unwrap_err();
+        assert_eq!(error.field, "body[0].area_stiffness");
+        assert!(error.help.contains("xpbd"), "{}", error.help);
+    }
+}

@@ -91,6 +91,8 @@ fn the_same_bits_for_any_number_of_threads() {
         (SolverKind::ImplicitEulerCg, None),
         (SolverKind::SymplecticEuler, Some(1e-3)),
         (SolverKind::ImplicitEulerCholesky, None),
+        (SolverKind::ProjectiveDynamics, None),
+        (SolverKind::VertexBlockDescent, None),
     ] {
         let scene = scene(solver, dt);
         let hashes: Vec<Vec<u64>> = [1, 2, 3, 8]
@@ -124,7 +126,11 @@ fn large_scene(solver: SolverKind, dt: Option<f64>) -> Scene {
 
 #[test]
 fn the_same_bits_on_a_cloth_that_all_threads_share() {
-    for (solver, dt) in [(SolverKind::ImplicitEulerCg, None), (SolverKind::Rk4, Some(5e-3))] {
+    for (solver, dt) in [
+        (SolverKind::ImplicitEulerCg, None),
+        (SolverKind::Rk4, Some(5e-3)),
+        (SolverKind::VertexBlockDescent, None),
+    ] {
         let scene = large_scene(solver, dt);
         let hashes: Vec<u64> = [1, 2, 3, 8]
             .iter()
@@ -275,9 +281,12 @@ fn a_step_that_is_a_little_too_long_is_retried_with_smaller_ones() {
 
 #[test]
 fn a_steady_scene_allocates_nothing_after_the_third_step() {
-    for (solver, dt) in
-        [(SolverKind::ImplicitEulerCg, None), (SolverKind::Rk4, Some(1e-3)), (SolverKind::Verlet, Some(1e-3))]
-    {
+    for (solver, dt) in [
+        (SolverKind::ImplicitEulerCg, None),
+        (SolverKind::Rk4, Some(1e-3)),
+        (SolverKind::Verlet, Some(1e-3)),
+        (SolverKind::VertexBlockDescent, None),
+    ] {
         let mut scene = scene(solver, dt);
         scene.bodies[0].limits = Some(Limits::default());
         // One that a fan could blow at.

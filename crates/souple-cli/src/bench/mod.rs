@@ -4,11 +4,14 @@
 //! run one hanging cloth of 40×40 and 100×100 vertices with every integrator; `integrators` compares them on a small
 //! cloth by stable step, cost and energy drift, and draws it with `--plot`; `viewer` times pictures. `scale-1k` to
 //! `scale-1m` (all: `scale`) are `w1` with up to a million vertices, `many` is a thousand small cloths, `limit` sets the
-//! real-time solver against what the machine can do. A time says little without its neighbours: compare within one run,
-//! on one machine. `benches/peers` puts other engines beside it.
+//! real-time solver against what the machine can do; `methods` compares solvers by time, stretch and motion on the cloth of
+//! w1, and draws it too (`methods-32`: the coarse cloth only). `scale` and `methods` take minutes and run only when they are
+//! named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
+//! engines beside it.
 
 mod integrators;
 mod limit;
+mod methods;
 mod plot;
 mod viewer;
 mod workloads;
@@ -80,17 +83,24 @@ pub fn run(args: &BenchArgs) -> Outcome {
         }
     }
     let wanted = |name: &str| workloads::wanted(name, &args.names);
+    let named = |name: &str| args.names.iter().any(|n| n == name);
+    let sizes: &[u32] = match (named("methods"), named("methods-32")) {
+        (true, _) => &[32, 100, 200],
+        (false, true) => &[32],
+        (false, false) => &[],
+    };
     if let Some(path) = &args.plot {
-        if !wanted("integrators") {
+        if wanted("integrators") != sizes.is_empty() {
             return Err(Failure::Usage(
-                "--plot draws the comparison: run `souple bench integrators --plot FILE`".into(),
+                "--plot draws one comparison: run `souple bench integrators --plot FILE` or `souple bench methods --plot FILE`"
+                    .into(),
             ));
         }
         disk::check_writable(path)?;
     }
     let mut figures = Vec::new();
-    let scenes = known.into_iter().filter(|name| !["integrators", "viewer", "limit"].contains(name));
-    for name in scenes.filter(|name| wanted(name)) {
+    let others = ["integrators", "viewer", "limit", "methods-32", "methods"];
+    for name in known.into_iter().filter(|name| !others.contains(name) && wanted(name)) {
         for workload in workloads::of(name)? {
             for (k, runs) in workloads::Runs::of(args).into_iter().enumerate() {
                 let mut result = workloads::time(&workload, runs)?;
@@ -121,12 +131,14 @@ pub fn run(args: &BenchArgs) -> Outcome {
     if let (Some(limit), false) = (&limit, args.json) {
         limit.lines().iter().try_for_each(|line| say(line))?;
     }
+    let methods = methods::compare(sizes, args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
     if let Some(path) = &args.plot {
-        disk::write(path, plot::integrators(&comparison).as_bytes())?;
+        let picture = if sizes.is_empty() { plot::integrators(&comparison) } else { plot::methods(&methods) };
+        disk::write(path, picture.as_bytes())?;
     }
     if args.json {
         let answer = serde_json::json!({
-            "workloads": figures, "integrators": comparison, "viewer": pictures, "limit": limit,
+            "workloads": figures, "integrators": comparison, "viewer": pictures, "limit": limit, "methods": methods,
         });
         say_json(&answer)?;
     }

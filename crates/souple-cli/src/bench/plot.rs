@@ -1,8 +1,10 @@
-//! The comparison of integrators as an SVG picture: three panels of bars on logarithmic axes.
+//! Comparisons as SVG pictures: integrators as three panels of bars, methods as two panels of points, all on logarithmic
+//! axes.
 
 use std::fmt::Write;
 
 use super::integrators::Comparison;
+use super::methods::{PEERS, Row};
 
 const WIDTH: f64 = 1080.0;
 const ROW: f64 = 26.0;
@@ -104,4 +106,198 @@ fn seconds(s: f64) -> String {
 
 fn drift(d: f64) -> String {
     if d.is_finite() { format!("{:+.2} %", d * 100.0) } else { "diverges".into() }
+}
+
+/// Width and height of a panel of points, and where the first one begins.
+const FIELD: (f64, f64) = (450.0, 430.0);
+const FIELD_LEFT: f64 = 62.0;
+const FIELD_TOP: f64 = 84.0;
+const FIELD_GAP: f64 = 70.0;
+
+/// Colours of the solvers, in the order of the legend.
+const COLOURS: [(&str, &str); 4] = [
+    ("xpbd", "#e45756"),
+    ("projective_dynamics", "#4c78a8"),
+    ("vertex_block_descent", "#54a24b"),
+    ("implicit_euler_cg", "#f58518"),
+];
+
+/// A panel of points on two logarithmic axes.
+struct Field {
+    left: f64,
+    /// Powers of ten at the ends of both axes.
+    x: (f64, f64),
+    y: (f64, f64),
+}
+
+impl Field {
+    /// A panel whose axes begin and end at powers of ten around all points.
+    fn around(left: f64, points: &[(f64, f64)]) -> Field {
+        let ends = |values: &mut dyn Iterator<Item = f64>| {
+            let (low, high) = values
+                .filter(|v| v.is_finite() && *v > 0.0)
+                .fold((f64::INFINITY, 0.0f64), |(low, high), v| (low.min(v), high.max(v)));
+            if high == 0.0 { (0.0, 1.0) } else { (low.log10().floor(), high.log10().ceil()) }
+        };
+        let axis = |(low, high): (f64, f64)| (low, high.max(low + 1.0));
+        Field {
+            left,
+            x: axis(ends(&mut points.iter().map(|p| p.0))),
+            y: axis(ends(&mut points.iter().map(|p| p.1))),
+        }
+    }
+
+    fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        let share = |v: f64, (low, high): (f64, f64)| (v.log10() - low) / (high - low);
+        (self.left + FIELD.0 * share(x, self.x), FIELD_TOP + FIELD.1 * (1.0 - share(y, self.y)))
+    }
+
+    fn draw_axes(&self, svg: &mut String, title: &str) {
+        let (right, bottom) = (self.left + FIELD.0, FIELD_TOP + FIELD.1);
+        let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\">{title}</text>", self.left, FIELD_TOP - 10.0);
+        for power in self.x.0 as i32..=self.x.1 as i32 {
+            let value = 10f64.powi(power);
+            let (x, _) = self.place((value, 10f64.powf(self.y.0)));
+            let _ = writeln!(
+                svg,
+                "<line x1=\"{x:.1}\" y1=\"{FIELD_TOP}\" x2=\"{x:.1}\" y2=\"{bottom}\" stroke=\"#dddddd\"/>\n\
+                 <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\" font-size=\"12\">{value}</text>",
+                bottom + 17.0
+            );
+        }
+        for power in self.y.0 as i32..=self.y.1 as i32 {
+            let value = 10f64.powi(power);
+            let (_, y) = self.place((10f64.powf(self.x.0), value));
+            let _ = writeln!(
+                svg,
+                "<line x1=\"{}\" y1=\"{y:.1}\" x2=\"{right}\" y2=\"{y:.1}\" stroke=\"#dddddd\"/>\n\
+                 <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"12\">{value}</text>",
+                self.left,
+                self.left - 6.0,
+                y + 4.0
+            );
+        }
+        let middle = 0.5 * (self.left + right);
+        let _ = writeln!(
+            svg,
+            "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\" font-size=\"12\">ms per frame, one thread</text>",
+            bottom + 34.0
+        );
+    }
+
+    /// Points of one solver and one mesh, joined by a line in the order of their times.
+    fn draw_series(&self, svg: &mut String, n: u32, colour: &str, mut points: Vec<((f64, f64), String)>) {
+        points.retain(|((x, y), _)| x.is_finite() && y.is_finite() && *x > 0.0 && *y > 0.0);
+        points.sort_by(|a, b| a.0.0.total_cmp(&b.0.0));
+        let places: Vec<(f64, f64)> = points.iter().map(|(p, _)| self.place(*p)).collect();
+        let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        let _ = writeln!(
+            svg,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-opacity=\"0.35\"/>",
+            path.join(" ")
+        );
+        for ((x, y), (_, text)) in places.iter().zip(&points) {
+            draw_mark(svg, n, colour, *x, *y);
+            let _ = writeln!(
+                svg,
+                "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"9\" fill=\"{colour}\">{text}</text>",
+                x + 6.0,
+                y - 4.0
+            );
+        }
+    }
+}
+
+/// A circle for 32 × 32, a square for 100 × 100, a diamond for 200 × 200.
+fn draw_mark(svg: &mut String, n: u32, colour: &str, x: f64, y: f64) {
+    let _ = match n {
+        32 => writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{colour}\"/>"),
+        100 => writeln!(
+            svg,
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"8\" height=\"8\" fill=\"{colour}\"/>",
+            x - 4.0,
+            y - 4.0
+        ),
+        _ => writeln!(svg, "<path d=\"M{x:.1} {:.1} l6 6 l-6 6 l-6 -6 z\" fill=\"{colour}\"/>", y - 6.0),
+    };
+}
+
+/// The picture of methods: stretch and motion error against time.
+pub fn methods(rows: &[Row]) -> String {
+    let (width, height) = (FIELD_LEFT + 2.0 * FIELD.0 + FIELD_GAP + 30.0, FIELD_TOP + FIELD.1 + 46.0);
+    let mut svg = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        svg,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"13\">\n\
+         <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n\
+         <text x=\"12\" y=\"24\" font-size=\"17\" font-weight=\"bold\">One stiff cloth that swings from two corners: lower left is better</text>"
+    );
+    let mut x = 12.0;
+    for (solver, colour) in COLOURS {
+        draw_mark(&mut svg, 100, colour, x + 4.0, 44.0);
+        let name = solver.replace('_', " ");
+        let _ = writeln!(svg, "<text x=\"{}\" y=\"48\" font-size=\"12\">{name}</text>", x + 13.0);
+        x += 38.0 + 6.4 * name.len() as f64;
+    }
+    for (n, name) in [(32, "32²"), (100, "100²"), (200, "200²")] {
+        draw_mark(&mut svg, n, "#777777", x + 4.0, 44.0);
+        let _ = writeln!(svg, "<text x=\"{}\" y=\"48\" font-size=\"12\">{name}</text>", x + 13.0);
+        x += 52.0;
+    }
+    draw_cross(&mut svg, x + 4.0, 44.0);
+    let _ = writeln!(svg, "<text x=\"{}\" y=\"48\" font-size=\"12\">others, elsewhere</text>", x + 13.0);
+
+    let stretch = |r: &Row| (r.ms_min, r.stretch_mean_percent);
+    let motion = |r: &Row| (r.ms_min, r.com_error_mm);
+    let peers = PEERS.iter().map(|p| (p.ms, p.stretch_percent));
+    let all: Vec<(f64, f64)> = rows.iter().map(stretch).chain(peers).collect();
+    let left = Field::around(FIELD_LEFT, &all);
+    // The same times in both panels.
+    let all: Vec<(f64, f64)> = rows.iter().map(motion).collect();
+    let right = Field { x: left.x, ..Field::around(FIELD_LEFT + FIELD.0 + FIELD_GAP, &all) };
+    left.draw_axes(&mut svg, "mean stretch at the end, %");
+    right.draw_axes(&mut svg, "error of the motion over 2 s, mm (centre of mass, rms)");
+    let mut lowest = f64::NEG_INFINITY;
+    for peer in &PEERS {
+        let (x, y) = left.place((peer.ms, peer.stretch_percent));
+        draw_cross(&mut svg, x, y);
+        // Names that would lie on the one before go below their mark, or to its left near the edge.
+        let (dy, anchor, dx) = match (y - lowest).abs() < 9.0 {
+            true => (13.0, "middle", 0.0),
+            false if x > left.left + 0.8 * FIELD.0 => (4.0, "end", -7.0),
+            false => (-6.0, "start", 3.0),
+        };
+        lowest = y;
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"10\" fill=\"#555555\" text-anchor=\"{anchor}\">{}</text>",
+            x + dx,
+            y + dy,
+            peer.name
+        );
+    }
+    for (field, point) in [(&left, &stretch as &dyn Fn(&Row) -> (f64, f64)), (&right, &motion)] {
+        for n in [32, 100, 200] {
+            for (solver, colour) in COLOURS {
+                let own = rows.iter().filter(|r| r.n == n && r.solver == solver);
+                let text = |r: &Row| match r.iterations {
+                    0 => format!("{}", r.substeps),
+                    rounds => format!("{}×{rounds}", r.substeps),
+                };
+                field.draw_series(&mut svg, n, colour, own.map(|r| (point(r), text(r))).collect());
+            }
+        }
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+fn draw_cross(svg: &mut String, x: f64, y: f64) {
+    let _ = writeln!(
+        svg,
+        "<path d=\"M{:.1} {:.1} l8 8 m0 -8 l-8 8\" stroke=\"#555555\" stroke-width=\"1.5\"/>",
+        x - 4.0,
+        y - 4.0
+    );
 }

@@ -16,7 +16,7 @@ use crate::report::ProfileReport;
 
 /// Names that can be asked for, in the order in which they run. Those of [`SCALE`] come first: memory that others have left
 /// behind would be used again and not be seen.
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 17] = [
     "scale-1k",
     "scale-10k",
     "scale-100k",
@@ -32,6 +32,8 @@ pub const NAMES: [&str; 15] = [
     "integrators",
     "viewer",
     "limit",
+    "methods-32",
+    "methods",
 ];
 
 /// Stands for all workloads whose names begin with it and a dash. They take minutes, so they only run when asked for.

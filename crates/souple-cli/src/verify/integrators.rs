@@ -90,6 +90,8 @@ pub(super) fn amplification() -> Vec<Case> {
             (SolverKind::Rk4, "|1 + iz − z²/2 − iz³/6 + z⁴/24|", rk4),
             (SolverKind::ImplicitEulerCg, "1/|1 − iz|", implicit),
             (SolverKind::ImplicitEulerCholesky, "1/|1 − iz|", implicit),
+            (SolverKind::ProjectiveDynamics, "1/|1 − iz|", implicit),
+            (SolverKind::VertexBlockDescent, "1/|1 − iz|", implicit),
         ] {
             let name = format!("integrators/amplification/{}/z={z}", solver_name(solver));
             // The spring is linear: only the rounding of positions near 1 m over a displacement of 1 mm is left.
@@ -142,6 +144,8 @@ pub(super) fn convergence() -> Vec<Case> {
         (SolverKind::ImplicitEulerCg, 1.0, 8000),
         (SolverKind::ImplicitEulerCholesky, 1.0, 8000),
         (SolverKind::ImplicitFilter, 1.0, 8000),
+        (SolverKind::ProjectiveDynamics, 1.0, 8000),
+        (SolverKind::VertexBlockDescent, 1.0, 8000),
         (SolverKind::ModifiedEuler, 2.0, 2000),
         (SolverKind::Midpoint, 2.0, 2000),
         (SolverKind::Verlet, 2.0, 2000),

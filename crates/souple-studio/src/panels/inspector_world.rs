@@ -55,11 +55,13 @@ pub fn scene_fields(form: &mut Form, ui: &mut Ui, scene: &mut Scene) {
 }
 
 /// The solvers, with their names in scene files.
-const SOLVERS: [(SolverKind, &str); 10] = [
+const SOLVERS: [(SolverKind, &str); 12] = [
     (SolverKind::Xpbd, "xpbd"),
     (SolverKind::ImplicitEulerCg, "implicit_euler_cg"),
     (SolverKind::ImplicitEulerCholesky, "implicit_euler_cholesky"),
     (SolverKind::ImplicitFilter, "implicit_filter"),
+    (SolverKind::ProjectiveDynamics, "projective_dynamics"),
+    (SolverKind::VertexBlockDescent, "vertex_block_descent"),
     (SolverKind::SymplecticEuler, "symplectic_euler"),
     (SolverKind::Verlet, "verlet"),
     (SolverKind::Midpoint, "midpoint"),
@@ -76,6 +78,12 @@ pub fn group_fields(form: &mut Form, ui: &mut Ui, group: &mut Group) {
         section(ui, "Real time", true, |ui| {
             form.flag(ui, live("Levels", "Xpbd", "levels", ""), &mut group.xpbd.levels);
             form.flag(ui, live("Attachments", "Xpbd", "attachments", ""), &mut group.xpbd.attachments);
+        });
+    }
+    if matches!(group.solver, SolverKind::ProjectiveDynamics | SolverKind::VertexBlockDescent) {
+        section(ui, "Descent", true, |ui| {
+            let iterations = live("Iterations", "Descent", "iterations", "");
+            form.count(ui, iterations, 1..=1000, &mut group.descent.iterations);
         });
     }
     if group.solver == SolverKind::ImplicitEulerCg {

@@ -12,7 +12,7 @@ use look::{check_look, check_view};
 use world::{build_collider, check_wind};
 
 use crate::error::SceneError;
-use crate::model::{GroupModel, Model};
+use crate::model::{BodyModel, GroupModel, Model};
 use crate::scene::{Group, SCENE_FORMAT, Scene, SolverKind, Vec3};
 use crate::solver::solver_name;
 use crate::state::Hasher;
@@ -26,6 +26,9 @@ const STIFFEST: f64 = 1e30;
 
 /// Longest step of the real-time solver unless the scene says otherwise, s: 12 per frame at 60 frames per second.
 const XPBD_DT: f64 = 1.0 / 720.0;
+
+/// Most rounds of a descent in one step: more would be a slip of the pen, and look like a hang.
+const MAX_ROUNDS: u32 = 100_000;
 
 type Checked<T> = Result<T, SceneError>;
 
@@ -160,7 +163,9 @@ impl<'a> ModelBuilder<'a> {
         let mut bodies = Vec::new();
         for (b, body) in scene.bodies.iter().enumerate() {
             check_look(&format!("body[{b}]"), body.look.as_ref())?;
-            bodies.push(build_body(&format!("body[{b}]"), body, &groups, gravity, &wind)?);
+            let built = build_body(&format!("body[{b}]"), body, &groups, gravity, &wind)?;
+            check_descent(&format!("body[{b}]"), &built, &groups)?;
+            bodies.push(built);
         }
         let mut colliders = Vec::new();
         for (c, collider) in scene.colliders.iter().enumerate() {
@@ -216,6 +221,13 @@ impl<'a> ModelBuilder<'a> {
                 positive(&field("sleep.speed"), sleep.speed, "m/s")?;
                 positive(&field("sleep.after"), sleep.after, "s")?;
             }
+            if !(1..=MAX_ROUNDS).contains(&group.descent.iterations) {
+                return wrong(
+                    &field("descent.iterations"),
+                    format!("it must be from 1 to {MAX_ROUNDS}, but is {}", group.descent.iterations),
+                    "10 is usual",
+                );
+            }
             Ok(GroupModel {
                 name: group.name.clone(),
                 solver: group.solver,
@@ -223,9 +235,27 @@ impl<'a> ModelBuilder<'a> {
                 cg: group.cg,
                 xpbd: group.xpbd,
                 sleep: group.sleep,
+                descent: group.descent,
             })
         };
         groups.iter().enumerate().map(compile).collect()
+    }
+}
+
+/// The solvers that go down a function know springs and bending alone.
+fn check_descent(at: &str, body: &BodyModel, groups: &[GroupModel]) -> Checked<()> {
+    let solver = groups[body.group].solver;
+    if !matches!(solver, SolverKind::ProjectiveDynamics | SolverKind::VertexBlockDescent) {
+        return Ok(());
+    }
+    let unknown = [("area_stiffness", body.area_stiffness > 0.0), ("inside", body.inside.is_some())];
+    match unknown.iter().find(|(_, given)| *given) {
+        Some((field, _)) => wrong(
+            &format!("{at}.{field}"),
+            format!("the solver `{}` does not know it", solver_name(solver)),
+            "take another solver for its group, for example `xpbd` or `implicit_euler_cg`",
+        ),
+        None => Ok(()),
     }
 }
 
@@ -264,6 +294,9 @@ fn fingerprint(model: &Model) -> u64 {
         }
         if let Some(sleep) = group.sleep {
             hash.text(&format!("{sleep:?}"));
+        }
+        if matches!(group.solver, SolverKind::ProjectiveDynamics | SolverKind::VertexBlockDescent) {
+            hash.text(&format!("{:?}", group.descent));
         }
     }
     for body in &model.bodies {

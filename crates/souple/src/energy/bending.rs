@@ -100,6 +100,10 @@ impl Energy for Bending {
         true
     }
 
+    fn joins_particles(&self) -> bool {
+        true
+    }
+
     fn value(&self, q: &Configuration) -> f64 {
         q.topology.patches.iter().map(|p| patch_energy(q.x, p)).sum()
     }

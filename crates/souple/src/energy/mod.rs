@@ -87,6 +87,12 @@ pub trait Energy: Debug + Send + Sync {
         false
     }
 
+    /// Whether it joins particles with each other and comes from a potential: solvers that minimise have their own form of
+    /// it. What is inside the substeps and joins nothing is linear, and the same in all directions.
+    fn joins_particles(&self) -> bool {
+        false
+    }
+
     /// Potential energy, J; 0 for forces that have none.
     fn value(&self, _q: &Configuration) -> f64 {
         0.0

@@ -114,6 +114,10 @@ impl Energy for Springs {
         true
     }
 
+    fn joins_particles(&self) -> bool {
+        true
+    }
+
     fn value(&self, q: &Configuration) -> f64 {
         q.topology.springs.iter().map(|s| spring_energy(q.x[s.i as usize], q.x[s.j as usize], s)).sum()
     }

@@ -147,6 +147,8 @@ scene_type! {
         /// When bodies at rest are no longer advanced; without it never.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub sleep: Option<Sleep>,
+        /// Settings of `projective_dynamics` and `vertex_block_descent`.
+        pub descent: Descent,
     }
 }
 
@@ -159,6 +161,7 @@ impl Default for Group {
             cg: Cg::default(),
             xpbd: Xpbd::default(),
             sleep: None,
+            descent: Descent::default(),
         }
     }
 }
@@ -186,6 +189,10 @@ scene_type! {
         ImplicitEulerCholesky,
         /// Constant-matrix force filter with one factorisation (ESSI-39).
         ImplicitFilter,
+        /// Backward Euler by local projections and solves with one constant matrix. Brakes motion at long steps.
+        ProjectiveDynamics,
+        /// Backward Euler by steps of Newton's method for one vertex after the other.
+        VertexBlockDescent,
         /// Real time: small substeps of position-based dynamics, coarse levels, long-range attachments.
         Xpbd,
     }
@@ -224,6 +231,22 @@ scene_type! {
 impl Default for Sleep {
     fn default() -> Self {
         Sleep { speed: 0.002, after: 0.5 }
+    }
+}
+
+scene_type! {
+    /// Settings of the solvers that go down the function whose least value is the step of backward Euler.
+    #[serde(default)]
+    #[derive(Copy, Eq)]
+    pub struct Descent {
+        /// Rounds per step, over all particles. More follow backward Euler more closely.
+        pub iterations: u32,
+    }
+}
+
+impl Default for Descent {
+    fn default() -> Self {
+        Descent { iterations: 10 }
     }
 }
 

@@ -86,7 +86,7 @@ impl Row {
 
 /// Inverse of a symmetric positive definite block by L D Lᵀ: cofactors would lose all digits when one direction is 10⁸
 /// times stiffer than another.
-fn inverse_spd(m: DMat3) -> [f64; 6] {
+pub(super) fn inverse_spd(m: DMat3) -> [f64; 6] {
     let (a, b, c) = (m.x_axis.x, m.x_axis.y, m.x_axis.z);
     let (l10, l20) = (b / a, c / a);
     let d1 = m.y_axis.y - l10 * b;

@@ -8,8 +8,11 @@ mod coarse;
 mod conjugate_gradient;
 mod explicit;
 mod filter;
+mod incremental_potential;
 pub mod limits;
+mod projective;
 pub mod stability;
+mod vertex_block_descent;
 pub(crate) mod xpbd;
 
 use std::fmt::Debug;
@@ -149,6 +152,10 @@ fn substep_solver(group: &GroupModel) -> Option<Box<dyn Solver>> {
         SolverKind::ImplicitEulerCg => Box::new(conjugate_gradient::ImplicitEulerCg::new(group.cg)),
         SolverKind::ImplicitEulerCholesky => Box::new(cholesky::ImplicitEulerCholesky::default()),
         SolverKind::ImplicitFilter => Box::new(filter::ImplicitFilter::default()),
+        SolverKind::ProjectiveDynamics => Box::new(projective::ProjectiveDynamics::new(group.descent)),
+        SolverKind::VertexBlockDescent => {
+            Box::new(vertex_block_descent::VertexBlockDescent::new(group.descent))
+        }
         SolverKind::Xpbd => return None,
     };
     Some(solver)
@@ -166,12 +173,14 @@ pub fn solver_name(kind: SolverKind) -> &'static str {
         SolverKind::ImplicitEulerCg => "implicit_euler_cg",
         SolverKind::ImplicitEulerCholesky => "implicit_euler_cholesky",
         SolverKind::ImplicitFilter => "implicit_filter",
+        SolverKind::ProjectiveDynamics => "projective_dynamics",
+        SolverKind::VertexBlockDescent => "vertex_block_descent",
         SolverKind::Xpbd => "xpbd",
     }
 }
 
 /// All solvers, in the order of the scene format.
-pub const ALL_SOLVERS: [SolverKind; 10] = [
+pub const ALL_SOLVERS: [SolverKind; 12] = [
     SolverKind::ExplicitEuler,
     SolverKind::SymplecticEuler,
     SolverKind::ModifiedEuler,
@@ -181,5 +190,7 @@ pub const ALL_SOLVERS: [SolverKind; 10] = [
     SolverKind::ImplicitEulerCg,
     SolverKind::ImplicitEulerCholesky,
     SolverKind::ImplicitFilter,
+    SolverKind::ProjectiveDynamics,
+    SolverKind::VertexBlockDescent,
     SolverKind::Xpbd,
 ];

@@ -119,7 +119,11 @@ pub fn amplification(solver: SolverKind, omega: f64, damping_ratio: f64, h: f64)
         SolverKind::Rk4 => series(&[1.0, 0.5, 1.0 / 6.0, 1.0 / 24.0]),
         SolverKind::SymplecticEuler => mul(drift, kick(h)),
         SolverKind::Verlet => mul(kick(0.5 * h), mul(drift, kick(0.5 * h))),
-        SolverKind::ImplicitEulerCg | SolverKind::ImplicitEulerCholesky | SolverKind::Xpbd => {
+        SolverKind::ImplicitEulerCg
+        | SolverKind::ImplicitEulerCholesky
+        | SolverKind::ProjectiveDynamics
+        | SolverKind::VertexBlockDescent
+        | SolverKind::Xpbd => {
             // (I − hB)⁻¹
             let det = 1.0 + c * h + k * h * h;
             [[(1.0 + c * h) / det, h / det], [-k * h / det, 1.0 / det]]
