@@ -64,7 +64,10 @@ fn amplification_of_an_oscillator_is_that_of_the_theory() {
             let discriminant = half_trace * half_trace - det;
             let measured =
                 if discriminant < 0.0 { det.sqrt() } else { half_trace.abs() + discriminant.sqrt() };
-            let expected = amplification(solver, z, 0.0, 1.0);
+            // The real-time solver cuts a step of moderate z² = k h²/m into at most three, each with z² of a half at most.
+            let cuts =
+                if solver == SolverKind::Xpbd { (z * z / 0.5).sqrt().ceil().clamp(1.0, 3.0) } else { 1.0 };
+            let expected = math::pow(amplification(solver, z / cuts, 0.0, 1.0), cuts);
             // At z = 2 symplectic methods have a double eigenvalue, whose rounding is the square root of that of the matrix.
             // The real-time solver computes in 32 bits, which round by 6e-8, with velocities as differences of places.
             let tolerance = if solver == SolverKind::Xpbd { 1e-5 } else { 1e-6 };

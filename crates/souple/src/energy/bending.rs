@@ -6,8 +6,8 @@
 //! in Bergou, Wardetzky, Harmon, Zorin, Grinspun 2006, but from patches instead of single hinges, whose stiffness on a grid
 //! depends on the direction by a factor of three.
 //!
-//! A rest shape that is not flat has second derivatives r n there, with n the normal of the triangle; then r n, with n of
-//! the shape now, is taken off before squaring. A rope has no normal; there n is the direction in which it bends now, so
+//! A rest shape that is not flat has second derivatives r there; then r, turned as the triangle has turned since, is taken off
+//! before squaring. A rope has no normal; there n is the direction in which it bends now, so
 //! that its energy is ½ E I l (κ − κ₀)²: it keeps how much it bends, not which way.
 //!
 //! The matrix of a flat patch is constant: exact and never indefinite. Not promised: right forces under stretch of tens
@@ -22,25 +22,64 @@ use crate::mesh::Patch;
 #[derive(Clone, Copy, Debug)]
 pub struct Bending;
 
-/// Two sides of the triangle of a patch: its normal is their cross product.
-#[inline(always)]
-fn sides(x: &[DVec3], patch: &Patch) -> (DVec3, DVec3) {
-    let a = x[patch.vertices[0] as usize];
-    (x[patch.vertices[1] as usize] - a, x[patch.vertices[2] as usize] - a)
+/// The triangle of a patch: unit vectors along its first side, across it and off it, with the length of that side, the height of
+/// the third corner above it, and how far along it that stands.
+struct Frame {
+    u: DVec3,
+    v: DVec3,
+    n: DVec3,
+    length: f64,
+    height: f64,
+    along: f64,
 }
 
-/// Second derivatives of a patch beyond those at rest: Σ w x − r n, 1/m.
+impl Frame {
+    /// None for a triangle without area.
+    #[inline(always)]
+    fn new(x: &[DVec3], patch: &Patch) -> Option<Frame> {
+        let [a, b, c] = [0, 1, 2].map(|k| x[patch.vertices[k] as usize]);
+        let (e, f) = (b - a, c - a);
+        let (length, normal) = (e.length(), e.cross(f));
+        let area2 = normal.length();
+        if !(length > 0.0 && area2 > 0.0) {
+            return None;
+        }
+        let (u, n) = (e / length, normal / area2);
+        Some(Frame { u, v: n.cross(u), n, length, height: area2 / length, along: f.dot(u) })
+    }
+
+    /// Second derivatives of the rest shape, turned as the triangle has turned, 1/m.
+    #[inline(always)]
+    fn turned_rest(&self, patch: &Patch) -> [DVec3; 3] {
+        let turned = |q: usize| {
+            let [along, across] = patch.rest_along[q];
+            self.n * patch.rest[q] + self.u * along + self.v * across
+        };
+        [turned(0), turned(1), turned(2)]
+    }
+
+    /// Forces on the second and third corner that do the work of a torque on the triangle.
+    #[inline(always)]
+    fn forces_of(&self, torque: DVec3) -> (DVec3, DVec3) {
+        let Frame { u, v, n, length, height, along } = *self;
+        // A triangle turns about u by how much its tip rises above the side, about v and n by how its side turns.
+        let tip = torque.dot(u) / height;
+        let side = (torque.dot(v) + tip * along) / length;
+        (v * (torque.dot(n) / length) - n * side, n * tip)
+    }
+}
+
+/// Second derivatives of a patch beyond those at rest: Σ w x − r, 1/m.
 #[inline(always)]
 pub fn patch_curvatures(x: &[DVec3], patch: &Patch) -> [DVec3; 3] {
     let mut second = second_derivatives(x, patch);
-    if patch.rest != [0.0; 3] {
-        let normal = if patch.rope {
-            second[0].normalize_or_zero()
-        } else {
-            let (e, f) = sides(x, patch);
-            e.cross(f).normalize_or_zero()
-        };
-        second.iter_mut().zip(&patch.rest).for_each(|(c, r)| *c -= normal * *r);
+    if patch.rest == [0.0; 3] {
+        return second;
+    }
+    if patch.rope {
+        second[0] -= second[0].normalize_or_zero() * patch.rest[0];
+    } else if let Some(frame) = Frame::new(x, patch) {
+        second.iter_mut().zip(frame.turned_rest(patch)).for_each(|(c, r)| *c -= r);
     }
     second
 }
@@ -73,20 +112,15 @@ pub fn patch_forces(x: &[DVec3], patch: &Patch) -> [DVec3; 6] {
         }
     }
     // How a rope turns its bend costs nothing: what is left of c then lies along n itself.
-    if patch.rest != [0.0; 3] && !patch.rope {
-        // How the normal turns: n = N/|N| with N = e × f.
-        let (e, f) = sides(x, patch);
-        let normal = e.cross(f);
-        let length = normal.length();
-        if length > 0.0 {
-            let n = normal / length;
-            let pull: DVec3 = curvatures.iter().zip(&patch.rest).map(|(c, r)| *c * *r).sum();
-            let g = (pull - n * n.dot(pull)) * (patch.stiffness / length);
-            let (on_b, on_c) = (f.cross(g), g.cross(e));
-            forces[0] -= on_b + on_c;
-            forces[1] += on_b;
-            forces[2] += on_c;
-        }
+    if patch.rest != [0.0; 3]
+        && !patch.rope
+        && let Some(frame) = Frame::new(x, patch)
+    {
+        let torque: DVec3 = frame.turned_rest(patch).iter().zip(&curvatures).map(|(r, c)| r.cross(*c)).sum();
+        let (on_b, on_c) = frame.forces_of(torque * patch.stiffness);
+        forces[0] -= on_b + on_c;
+        forces[1] += on_b;
+        forces[2] += on_c;
     }
     forces
 }

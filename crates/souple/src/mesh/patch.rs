@@ -26,6 +26,9 @@ pub struct Patch {
     /// Second derivatives of the rest shape along its normal, 1/m; 0 for a flat one. A rope has no normal: its rest is the
     /// curvature along the way it bends.
     pub rest: [f64; 3],
+    /// Those of a sheet along the first side of its triangle and across it, 1/m: its neighbours are unfolded into the plane, so
+    /// a curved shape leaves some.
+    pub rest_along: [[f64; 2]; 3],
     /// Whether it is a piece of a rope.
     pub rope: bool,
 }
@@ -100,14 +103,25 @@ fn sheet_patch(rest: &[DVec3], corners: [u32; 3], tips: [Option<u32>; 3], rigidi
         let both = weights.iter_mut().flatten().zip(fitted.iter().flatten());
         both.for_each(|(angles, fitted)| *angles = 0.5 * (*angles + fitted));
     }
-    let mut bent = [0.0; 3];
-    for (bent, weights) in bent.iter_mut().zip(&weights) {
+    let (mut bent, mut bent_along) = ([0.0; 3], [[0.0; 2]; 3]);
+    for (q, weights) in weights.iter().enumerate() {
         let second: DVec3 = vertices.iter().zip(weights).map(|(&v, &w)| rest[v as usize] * w).sum();
         // A curvature whose radius is a million times the triangle is rounding.
-        let along = second.dot(normal);
-        *bent = if along.abs() * area.sqrt() > 1e-6 { along } else { 0.0 };
+        let part = |along: f64| if along.abs() * area.sqrt() > 1e-6 { along } else { 0.0 };
+        bent[q] = part(second.dot(normal));
+        bent_along[q] = [part(second.dot(u)), part(second.dot(v))];
     }
-    Some(Patch { vertices, weights, stiffness: rigidity * area, rest: bent, rope: false })
+    if bent == [0.0; 3] {
+        bent_along = [[0.0; 2]; 3];
+    }
+    Some(Patch {
+        vertices,
+        weights,
+        stiffness: rigidity * area,
+        rest: bent,
+        rest_along: bent_along,
+        rope: false,
+    })
 }
 
 fn distinct(vertices: &[u32; SIZE]) -> bool {
@@ -208,6 +222,7 @@ pub fn rope_patches(rest: &[DVec3], segments: &[[u32; 2]], rigidity: f64) -> Vec
                     weights: [second, [0.0; SIZE], [0.0; SIZE]],
                     stiffness: rigidity * mean,
                     rest: [curvature, 0.0, 0.0],
+                    rest_along: [[0.0; 2]; 3],
                     rope: true,
                 });
             }

@@ -285,7 +285,8 @@ mod tests {
     fn vertices_of_a_colour_share_no_spring_and_no_patch() {
         for bending in [None, Some(1e-4)] {
             let shape = Shape::Grid(Grid { vertices: [9, 7], ..Grid::default() });
-            let body = Body { name: "cloth".into(), density: Some(0.2), shape, bending, ..Body::default() };
+            let fabric = Some("cotton".into());
+            let body = Body { name: "cloth".into(), fabric, shape, bending, ..Body::default() };
             let scene = Scene { bodies: vec![body], ..Scene::default() };
             let model = ModelBuilder::new(&scene).build().unwrap();
             let topology = &*model.bodies[0].topology;
