@@ -279,12 +279,7 @@ pub(super) fn cantilever() -> Vec<Case> {
     }
     let strip = Strip { dt: None, ..Strip::new(SolverKind::Xpbd, GAMMA_10) };
     let name = "bending/cantilever/xpbd/default step/gamma=10";
-    let case = Case::relative(name, formula, SLOPE_10, strip.slope(), 0.02);
-    // 0.831 with the share of the weight that dissipation carries, 0.848 without that.
-    cases.push(case.known_miss(
-        0.85,
-        "one visit per substep bends too easily: B h²/(ρ a⁴) is 0.7 at 1/720 s here, and 2 % need 0.02",
-    ));
+    cases.push(Case::relative(name, formula, SLOPE_10, strip.slope(), 0.02));
     cases
 }
 
@@ -318,7 +313,8 @@ pub(super) fn mesh() -> Vec<Case> {
     let cuts = [
         (Cut::Regular, "regular", 0.0),
         (Cut::Alternating, "alternating", 0.065),
-        (Cut::Irregular, "irregular", 0.042),
+        // As measured where bending has no error of the solver on top, which hid some of it.
+        (Cut::Irregular, "irregular", 0.045),
     ];
     let mut cases = Vec::new();
     for (solver, under) in SOLVERS {

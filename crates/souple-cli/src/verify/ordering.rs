@@ -97,10 +97,6 @@ pub(super) fn strip() -> Vec<Case> {
             0.0,
             stretch(hung(short, true, true, true), 60),
             0.01,
-        )
-        .known_miss(
-            0.0257,
-            "a fast swing stretches what hangs: one visit per substep, levels in every second",
         ),
     ]
 }

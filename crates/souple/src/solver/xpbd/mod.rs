@@ -407,7 +407,7 @@ impl Xpbd {
             });
         }
         // Only where compliance is nothing: a second visit of a soft link would count its force twice.
-        for _ in 0..if help { BORDER_SWEEPS } else { 0 } {
+        for _ in 0..if help && self.settings.levels { BORDER_SWEEPS } else { 0 } {
             links.borders.visit(parallel, &mut self.displacements, |links, displacements| {
                 instructions.run(Sweep { links, displacements, one_sided: false });
             });
