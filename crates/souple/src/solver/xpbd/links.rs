@@ -303,7 +303,7 @@ mod tests {
             rest_length: 0.5 * r(i, 3) + 0.1,
             compliance: 1e-6 * r(j, 4),
             range: (0.1, 0.7),
-            border: i % 5 == 0,
+            border: i.is_multiple_of(5),
             later: 0.2 * r(i, 6),
         };
         let links: Vec<Link> = (0..n - 9).flat_map(|i| [link(i, i + 1), link(i, i + 9)]).collect();
