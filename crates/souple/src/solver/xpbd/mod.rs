@@ -93,6 +93,8 @@ pub(crate) struct Xpbd {
     x: Vec<DVec3>,
     /// The same in 32 bits from the middle of the body, m.
     base: Vec<Point>,
+    /// Whether there is anything to touch in this frame.
+    may_touch: bool,
     /// Which vertices touch something, and how.
     marks: Vec<u8>,
     /// 0 for vertices that contact held in the last substep, 1 for others.
@@ -133,6 +135,7 @@ impl Xpbd {
             kicks: Vec::new(),
             x: Vec::new(),
             base: Vec::new(),
+            may_touch: false,
             marks: Vec::new(),
             mobility: Vec::new(),
             forces: Vec::new(),
@@ -182,6 +185,7 @@ impl Xpbd {
         let pins = self.pins_of(&packed, pins);
         let hands = self.hands_of(&packed, b, control);
         let colliders = contacts.pairs.clone();
+        self.may_touch = !colliders.is_empty();
         let obstacle = |c: u32, s0: f64, s1: f64| {
             let collider = &model.colliders[c as usize];
             let (start, end) = &control.colliders[c as usize];
@@ -206,7 +210,9 @@ impl Xpbd {
             pull(&hands, h, &mut self.displacements);
             self.satisfy(&mut packed, parallel, h, help, with_levels);
             let mut clock = std::time::Instant::now();
-            self.marks.fill(0);
+            if self.may_touch {
+                self.marks.fill(0);
+            }
             for &c in &colliders {
                 let obstacle = obstacle(c, s0, s1);
                 touch::collide(
@@ -425,7 +431,7 @@ impl Xpbd {
 
     /// Tells the levels which vertices friction held in the last substep: they must not be moved against it.
     fn hold_levels(&mut self, levels: &mut [Level]) {
-        if self.marks.iter().all(|m| *m == 0) {
+        if !self.may_touch || self.marks.iter().all(|m| *m == 0) {
             return;
         }
         for (mobility, mark) in self.mobility.iter_mut().zip(&self.marks) {
