@@ -61,6 +61,9 @@ pub struct Figures {
     pub stretch_max_percent: f64,
     /// 99.9th percentile of l/l0 − 1 in the last frame, percent.
     pub stretch_p999_percent: f64,
+    /// Median and largest of the same over all frames. Absent where only the last frame is measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stretch_p999_over_frames_percent: Option<(f64, f64)>,
     /// Lowest point in the last frame, m.
     pub lowest_m: f64,
     /// Most iterations of a linear solve in the fastest repeat; 0 for solvers that do not iterate.
@@ -147,7 +150,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
 
 fn line(f: &Figures) -> String {
     format!(
-        "{:<40} {:>6} vertices {} threads {:>4} steps/frame  {:>9.3} ms/frame (worst {:>8.2})  {:>7.2} x real time  {:>6.1} ns/vertex/step  stretch {:.3} % mean {:.1} % max  lowest {:.3} m{}{}{}",
+        "{:<40} {:>6} vertices {} threads {:>4} steps/frame  {:>9.3} ms/frame (worst {:>8.2})  {:>7.2} x real time  {:>6.1} ns/vertex/step  stretch {:.3} % mean {:.1} % max  lowest {:.3} m{}{}{}{}",
         f.name,
         f.vertices,
         f.threads,
@@ -159,6 +162,9 @@ fn line(f: &Figures) -> String {
         f.stretch_mean_percent,
         f.stretch_max_percent,
         f.lowest_m,
+        f.stretch_p999_over_frames_percent.map_or(String::new(), |(median, most)| {
+            format!("  99.9 % of edges below {median:.1} % in the median frame, {most:.1} % in the worst")
+        }),
         f.ms_first.map_or(String::new(), |ms| format!("  first frame {ms:.1} ms")),
         f.bytes_per_vertex.map_or(String::new(), |bytes| format!("  {bytes:.0} bytes/vertex")),
         if f.frozen { "  FROZEN" } else { "" }

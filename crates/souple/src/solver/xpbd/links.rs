@@ -66,6 +66,8 @@ pub struct Limits8 {
 pub struct LinkSet {
     /// Substep that compliances are made for, s.
     h: f32,
+    /// Mean share of their length by which links are longer than at rest when the frame begins.
+    pub stretch: f64,
     /// Compliance and inverse mass of later links, for each eight of `links` and of `borders`.
     soft: [Vec<[Eight; 2]>; 2],
     /// All links.
@@ -107,7 +109,7 @@ impl LinkSet {
             shortest: numbers.map(|n| limited[n as usize].range.0 as f32),
             longest: numbers.map(|n| limited[n as usize].range.1 as f32),
         });
-        LinkSet { h: 0.0, soft, links, borders, limits }
+        LinkSet { h: 0.0, stretch: 0.0, soft, links, borders, limits }
     }
 
     /// Makes compliances for substeps of `h`, s.
@@ -128,7 +130,13 @@ impl LinkSet {
 
     /// Takes the differences of ends from positions when the frame begins, m.
     pub fn begin_frame(&mut self, x: &[DVec3]) {
-        self.links.eights_mut().for_each(|(eight, start)| eight.begin_frame(&x[start..]));
+        let (mut sum, mut eights) = (0.0, 0);
+        for (eight, start) in self.links.eights_mut() {
+            eight.begin_frame(&x[start..]);
+            sum += eight.stretch();
+            eights += 1;
+        }
+        self.stretch = sum / f64::from(eights.max(1));
         self.borders.eights_mut().for_each(|(eight, start)| eight.begin_frame(&x[start..]));
         self.limits.eights_mut().for_each(|(eight, start)| eight.links.begin_frame(&x[start..]));
     }
@@ -156,6 +164,15 @@ impl Links8 {
                 start[l] = d as f32;
             }
         }
+    }
+}
+
+impl Links8 {
+    /// Mean share of their length by which they are longer than at rest when the frame begins, for small ones.
+    fn stretch(&self) -> f64 {
+        let one = |(excess, l0): (&f32, &f32)| (0.5 * excess / (l0 * l0)).max(0.0);
+        let sum: f32 = self.excess.iter().zip(&self.rest_length).map(one).sum();
+        f64::from(sum) / WIDTH as f64
     }
 }
 
@@ -231,6 +248,40 @@ fn share<L: Lanes>(links: &Links8, ends: &Ends<L>, least: L) -> L {
     ends.excess.max(least) / divisor.max(L::splat(NOTHING))
 }
 
+/// One visit of the links that are longer than `longest` times their rest length; counts the eights that have such.
+pub struct Mend<'a> {
+    /// The links.
+    pub links: &'a [Links8],
+    /// Displacements of the strip's vertices, m.
+    pub displacements: &'a mut [Point],
+    /// Longest length over rest length.
+    pub longest: f32,
+    /// Those longer than this, over rest length, count.
+    pub counted: f32,
+}
+
+impl Kernel for Mend<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> usize {
+        let (zero, longest) = (L::splat(0.0), L::splat(self.longest));
+        let most_excess = L::splat(self.longest * self.longest - 1.0);
+        let counted = L::splat(self.counted * self.counted - 1.0);
+        let mut count = 0;
+        for links in self.links {
+            let (ends, rest_length) = (ends::<L>(links, self.displacements), L::load(&links.rest_length));
+            if (ends.excess - rest_length * rest_length * most_excess).any_above_zero() {
+                let above = (ends.length - rest_length * longest).max(zero);
+                let divisor = ends.length * (ends.w.0 + ends.w.1);
+                pull(links, &ends, above / divisor.max(L::splat(NOTHING)), self.displacements);
+                count += usize::from((ends.excess - rest_length * rest_length * counted).any_above_zero());
+            }
+        }
+        count
+    }
+}
+
 /// One visit of all links that are longer or shorter than they may be.
 pub struct Limit<'a> {
     /// The links.
@@ -287,6 +338,8 @@ pub fn continued(links: &[Link], places: &[DVec3]) -> Vec<[bool; 2]> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
     use super::*;
     use crate::math::uniform;
     use crate::parallel::Parallel;
@@ -322,6 +375,13 @@ mod tests {
             set.limits.visit(&Parallel::default(), &mut points, |links, displacements| {
                 instructions.run(Limit { links, displacements });
             });
+            let count = AtomicUsize::new(0);
+            set.links.visit(&Parallel::default(), &mut points, |links, displacements| {
+                let mend = Mend { links, displacements, longest: 1.1, counted: 1.2 };
+                count.fetch_add(instructions.run(mend), Relaxed);
+            });
+            let count = count.into_inner();
+            assert!(count > 0 && count < set.links.len(), "{count}");
             points
         };
         let (plain, best) = (run(Instructions::Plain), run(Instructions::detect()));

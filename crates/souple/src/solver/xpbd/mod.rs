@@ -6,6 +6,8 @@
 //! vertices out of colliders, and takes velocities from what has moved. One forward visit per substep beats several per longer one; never turn the
 //! direction of visits between substeps, which pumps energy into the cloth.
 //!
+//! In violent motion substeps are finer, and at the end of a frame links that are still too long are shortened.
+//!
 //! Everything inside a frame is in 32 bits, as displacements since the frame began; differences of positions, which the
 //! constraints need, are taken in 64 bits once per frame. Forces that are no constraints (weight, air) are taken
 //! once per frame, implicitly in the velocity, and are constant during it. Hands are constraints.
@@ -27,14 +29,16 @@ mod tests;
 mod touch;
 mod volume;
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use glam::{DMat3, DVec3};
 
 use self::areas::{AreaSet, Spread, Triangle};
 use self::attachments::AttachmentSet;
 use self::bends::{Bend, BendSet};
-use self::lanes::{Instructions, Point};
+use self::lanes::{Instructions, Point, WIDTH};
 use self::levels::{Graph, Level};
-use self::links::{Limit, Link, LinkSet, Sweep, continued};
+use self::links::{Limit, Link, LinkSet, Mend, Sweep, continued};
 use self::softness::Softness;
 use self::touch::Obstacle;
 use self::volume::Volume;
@@ -58,6 +62,23 @@ const COARSE_SWEEPS: u32 = 3;
 
 /// Visits of hems of stiff cloth before those of all links: without them single edges of a hem stretch twice as much.
 const BORDER_SWEEPS: u32 = 2;
+
+/// In violent motion stiff cloth takes finer substeps, where links are longer than at rest by more than this share on average,
+/// beyond what forces do: pulls travel one link per substep through folds, where levels cannot help.
+const OVERSTRETCHED: f64 = 0.003;
+
+/// Motion is violent where vertices go further than this share of a link in a substep.
+const VIOLENT: f64 = 0.1;
+
+/// Substeps of violent motion are finer by this factor at most.
+const FINEST_IN_MOTION: f64 = 4.0;
+
+/// No link of stiff cloth is left longer than at rest by more than this share of its length, beyond what forces do.
+const LONGEST: f64 = 0.025;
+
+/// Rounds over all links that this may take, and in violent motion.
+const MENDS: u32 = 4;
+const MENDS_IN_MOTION: u32 = 30;
 
 /// What is to be advanced by a frame.
 pub(crate) struct FrameTask<'a> {
@@ -85,6 +106,8 @@ pub(crate) struct Xpbd {
     displacements: Vec<Point>,
     /// The same when the substep began.
     before: Vec<Point>,
+    /// The same before the end of a frame was mended.
+    unmended: Vec<Point>,
     /// m/s.
     velocities: Vec<Point>,
     /// Change of velocity per substep by outer forces, m/s.
@@ -131,6 +154,7 @@ impl Xpbd {
             packed: None,
             displacements: Vec::new(),
             before: Vec::new(),
+            unmended: Vec::new(),
             velocities: Vec::new(),
             kicks: Vec::new(),
             x: Vec::new(),
@@ -165,11 +189,15 @@ impl Xpbd {
         let pack = || Packed::new(&self.settings, model.gravity, usual, body, state);
         let mut packed = fits.unwrap_or_else(pack);
         let substeps = substeps * packed.softness.cuts(model.frame_dt() / f64::from(substeps));
+        let h = model.frame_dt() / f64::from(substeps);
+        let help = packed.softness.needs_help(h);
+        let origin = self.begin_frame(&mut packed, state, inverse_masses);
+        let finer = if help { packed.cuts_in_motion(h, &state.v) } else { 1 };
+        let substeps = substeps * finer;
         let h = (model.frame_dt() / f64::from(substeps)) as f32;
         // Backward Euler for each substep, as `Dissipation` would be.
         let keep = 1.0 / (1.0 + body.dissipation as f32 * h);
         packed.links.set_step(h);
-        let help = packed.softness.needs_help(f64::from(h));
         self.outer_forces(
             &packed,
             body,
@@ -181,7 +209,6 @@ impl Xpbd {
             model.frame_dt(),
             substeps,
         );
-        let origin = self.begin_frame(&mut packed, state, inverse_masses);
         let pins = self.pins_of(&packed, pins);
         let hands = self.hands_of(&packed, b, control);
         let colliders = contacts.pairs.clone();
@@ -209,6 +236,9 @@ impl Xpbd {
             let with_levels = help && (substeps - substep) % LEVELS_EVERY == 1 % LEVELS_EVERY;
             pull(&hands, h, &mut self.displacements);
             self.satisfy(&mut packed, parallel, h, help, with_levels);
+            if help && substep + 1 == substeps {
+                self.mend(&packed, parallel, if finer > 1 { MENDS_IN_MOTION } else { MENDS });
+            }
             let mut clock = std::time::Instant::now();
             if self.may_touch {
                 self.marks.fill(0);
@@ -429,6 +459,36 @@ impl Xpbd {
         }
     }
 
+    /// Shortens what is still too long at the end of a frame. It moves places, not velocities: it takes back what the
+    /// visits of this frame were too few for, which is no motion.
+    fn mend(&mut self, packed: &Packed, parallel: &Parallel, rounds: u32) {
+        let instructions = self.instructions;
+        let most = LONGEST + packed.softness.by_forces.1;
+        if packed.links.stretch > most {
+            // Supports hold all of it longer than that.
+            return;
+        }
+        let longest = (1.0 + most) as f32;
+        // A link that is pulled to the limit is let a little out again by those visited after it.
+        let counted = (1.0 + most + 0.2 * LONGEST) as f32;
+        let links = &packed.links.links;
+        let enough = links.len() * WIDTH / 2000;
+        self.unmended.clone_from(&self.displacements);
+        for _ in 0..rounds {
+            let count = AtomicUsize::new(0);
+            links.visit(parallel, &mut self.displacements, |links, displacements| {
+                count.fetch_add(instructions.run(Mend { links, displacements, longest, counted }), Relaxed);
+            });
+            if count.into_inner() <= enough {
+                break;
+            }
+        }
+        let moved = self.displacements.as_flattened().iter().zip(self.unmended.as_flattened());
+        for (before, (now, unmended)) in self.before.as_flattened_mut().iter_mut().zip(moved) {
+            *before += *now - *unmended;
+        }
+    }
+
     /// Tells the levels which vertices friction held in the last substep: they must not be moved against it.
     fn hold_levels(&mut self, levels: &mut [Level]) {
         if !self.may_touch || self.marks.iter().all(|m| *m == 0) {
@@ -506,6 +566,18 @@ fn point(v: DVec3, w: f32) -> Point {
 }
 
 impl Packed {
+    /// Into how many substeps of its own a substep of `h`, s, is cut because of motion at velocities `v`, m/s.
+    ///
+    /// A pull that goes through c links per second stretches what moves at v by (v/c)², in shares of the length.
+    fn cuts_in_motion(&self, h: f64, v: &[DVec3]) -> u32 {
+        let n = v.len().max(1) as f64;
+        let mean = v.iter().sum::<DVec3>() / n;
+        let speed = (v.iter().map(|v| v.distance_squared(mean)).sum::<f64>() / n).sqrt();
+        let by_motion = speed * h / (VIOLENT * self.softness.link_length);
+        let by_stretch = self.links.stretch / (OVERSTRETCHED + self.softness.by_forces.0);
+        by_motion.min(by_stretch).ceil().clamp(1.0, FINEST_IN_MOTION) as u32
+    }
+
     /// Whether it was made for what a body is now: it may have torn, and its supports may have changed.
     fn fits(&self, state: &BodyState) -> bool {
         let held = state.pinned.iter().map(|p| p.vertex);

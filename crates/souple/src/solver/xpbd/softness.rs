@@ -27,6 +27,9 @@ const STIFF: f64 = MODERATE * FINEST * FINEST;
 const ALL_SLACK_TO: f64 = 100.0;
 const LEAST_SLACK: f64 = 0.3;
 
+/// What moves a body is taken to weigh this many times as much as it does at rest.
+const PULLED: f64 = 4.0;
+
 /// Strains and elongations of a body that hangs from its supports.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Softness {
@@ -36,6 +39,10 @@ pub struct Softness {
     bending_rate: f64,
     /// Slack of every way by pressure inside, as a strain.
     everywhere: f64,
+    /// Rest length of a typical link, m.
+    pub link_length: f64,
+    /// Strain that forces may cause, on average and at most.
+    pub by_forces: (f64, f64),
     /// Slack of each vertex, as a strain.
     pub strain: Vec<f64>,
     /// Width of a bin of distances, m.
@@ -63,6 +70,7 @@ impl Softness {
         // Force of a typical link at a strain of 1.
         let per_strain = median(along.clone().map(|s| s.stiffness * s.rest_length));
         let bin = median(along.map(|s| s.rest_length));
+        let rates = Softness { link_length: bin, ..rates };
         let n = topology.len();
         if per_strain <= 0.0 || bin <= 0.0 {
             return Softness { strain: vec![0.0; n], ..rates };
@@ -79,7 +87,8 @@ impl Softness {
             // It lies or falls: its weight is carried by as many links as a square of that many vertices is wide.
             let tension = weights.iter().sum::<f64>() / (n as f64).sqrt();
             let strain = vec![slack * tension / per_strain + everywhere; n];
-            return Softness { everywhere, strain, ..rates };
+            let by_forces = (PULLED * strain[0] / slack, PULLED * strain[0] / slack);
+            return Softness { by_forces, everywhere, strain, ..rates };
         }
         let bin_of = |d: f64| (d / bin) as usize;
         let furthest = (0..n as u32).filter_map(distance).fold(0.0, f64::max);
@@ -116,7 +125,11 @@ impl Softness {
             })
             .collect();
         let strain = |v: u32| everywhere + distance(v).map_or(0.0, |d| strains[bin_of(d).min(bins - 1)]);
-        Softness { everywhere, strain: (0..n as u32).map(strain).collect(), bin, elongation, ..rates }
+        let strain: Vec<f64> = (0..n as u32).map(strain).collect();
+        let mean = strain.iter().sum::<f64>() / n as f64;
+        let most = strain.iter().copied().fold(0.0, f64::max);
+        let by_forces = (PULLED * mean / slack, PULLED * most / slack);
+        Softness { by_forces, everywhere, strain, bin, elongation, ..rates }
     }
 
     /// Into how many substeps of its own the real-time solver cuts a substep of `h`, s.

@@ -111,6 +111,11 @@ impl<G: Send> Strips<G> {
         }
     }
 
+    /// How many eights there are.
+    pub fn len(&self) -> usize {
+        self.phases.iter().flatten().map(|s| s.eights.len()).sum()
+    }
+
     /// All eights with the first vertex of their strip.
     pub fn eights_mut(&mut self) -> impl Iterator<Item = (&mut G, usize)> {
         self.phases.iter_mut().flatten().flat_map(|s| s.eights.iter_mut().map(|g| (g, s.start)))
