@@ -106,7 +106,7 @@ impl Workspace {
         self.pins.clone_from(&frame.control.pins[b]);
         // Taken out while it works on the rest.
         let mut method = std::mem::replace(&mut self.method, Method::Absent);
-        frame.parallel.run(|| match &mut method {
+        frame.parallel.run_awake(|| match &mut method {
             Method::Substeps(solver) => self.in_substeps(&mut **solver, frame, b, substeps),
             Method::RealTime(solver) => self.in_one_go(solver, frame, b, substeps, state),
             Method::Absent => {}

@@ -3,6 +3,7 @@
 //! Loops write disjoint outputs, and sums are taken over blocks whose size depends on nothing. With one thread no thread
 //! pool is made and nothing is allocated.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use glam::DVec3;
@@ -14,20 +15,28 @@ use crate::error::Error;
 pub const BLOCK: usize = 1024;
 
 /// Loops over fewer items run on one thread: waking the others costs more than they save. It changes no bits.
-const PARALLEL_FROM: usize = 16 * BLOCK;
+const PARALLEL_FROM: usize = 4 * BLOCK;
+
+/// Bodies of so many items are advanced one after the other, each on all threads.
+const LARGE_BODY: usize = 16 * BLOCK;
+
+/// How often a thread that is awake looks for work in vain before it offers its core to others.
+const MOST_IDLE: u32 = 200;
 
 /// A number of threads and the pool that holds them.
 #[derive(Debug, Default)]
 pub struct Parallel {
     pool: Option<rayon::ThreadPool>,
+    /// Whether each thread has a core of its own.
+    spare_cores: bool,
     scratch: Mutex<Vec<DVec3>>,
 }
 
 impl Parallel {
     /// `threads` workers; 0 means one per core.
     pub fn new(threads: usize) -> Result<Parallel, Error> {
-        let threads =
-            if threads == 0 { std::thread::available_parallelism().map_or(1, |n| n.get()) } else { threads };
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let threads = if threads == 0 { cores } else { threads };
         if threads == 1 {
             return Ok(Parallel::default());
         }
@@ -35,7 +44,7 @@ impl Parallel {
             .num_threads(threads)
             .build()
             .map_err(|e| Error::Command(format!("cannot start {threads} threads: {e}")))?;
-        Ok(Parallel { pool: Some(pool), ..Parallel::default() })
+        Ok(Parallel { pool: Some(pool), spare_cores: threads <= cores, ..Parallel::default() })
     }
 
     /// How many threads work.
@@ -53,12 +62,45 @@ impl Parallel {
         self.is_parallel() && items >= PARALLEL_FROM
     }
 
+    /// Whether a body of that many items is shared among threads, rather than advanced beside others, which are `few`.
+    pub fn shares_body(&self, items: usize, few: bool) -> bool {
+        self.shares(items) && (few || items >= LARGE_BODY)
+    }
+
     /// Runs `work` inside the pool, so that the loops in it start at once.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.pool {
             Some(pool) => pool.install(work),
             None => work(),
         }
+    }
+
+    /// The same for many short loops one after the other: the other threads stay awake between them, as waking one takes
+    /// longer than such a loop. Where they share cores they would be in the way.
+    pub fn run_awake<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        let Some(pool) = self.pool.as_ref().filter(|_| self.spare_cores) else { return self.run(work) };
+        let awake = AtomicBool::new(true);
+        pool.scope(|scope| {
+            // The thread that works has a share in the broadcast, too, which it must not wait in.
+            let own = rayon::current_thread_index();
+            let awake = &awake;
+            scope.spawn_broadcast(move |_, context| {
+                if Some(context.index()) != own {
+                    help_while(awake);
+                }
+            });
+            let _lets_sleep = LetsSleep(awake);
+            work()
+        })
+    }
+
+    /// Two things at once, if there are two threads.
+    pub fn join<A: Send, B: Send>(
+        &self,
+        a: impl FnOnce() -> A + Send,
+        b: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        if self.is_parallel() { rayon::join(a, b) } else { (a(), b()) }
     }
 
     /// Lends a list of that many vectors, of any content, to one loop at a time.
@@ -170,6 +212,31 @@ impl Parallel {
     /// Inner product of two lists of vectors.
     pub fn dot(&self, a: &[DVec3], b: &[DVec3], partial: &mut Vec<f64>) -> f64 {
         self.sum(a.len().min(b.len()), partial, |i| a[i].dot(b[i]))
+    }
+}
+
+/// Takes part in loops of other threads without ever sleeping.
+fn help_while(awake: &AtomicBool) {
+    let mut idle = 0u32;
+    while awake.load(Ordering::Acquire) {
+        match rayon::yield_now() {
+            Some(rayon::Yield::Executed) => idle = 0,
+            // Another program may want this core.
+            _ if idle > MOST_IDLE => std::thread::yield_now(),
+            _ => {
+                idle += 1;
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+/// Lets threads sleep again, also if the work panics.
+struct LetsSleep<'a>(&'a AtomicBool);
+
+impl Drop for LetsSleep<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
     }
 }
 

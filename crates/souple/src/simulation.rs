@@ -1,6 +1,6 @@
 //! The running scene and its one-page step.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use glam::DVec3;
@@ -33,7 +33,7 @@ pub struct Simulation {
     before_hand: Option<State>,
     control: Control,
     workspaces: Vec<Workspace>,
-    normals: Vec<Vec<DVec3>>,
+    normals: Vec<OnceLock<Vec<DVec3>>>,
     parallel: Parallel,
     profile: Profile,
     warnings: Vec<Warning>,
@@ -62,7 +62,7 @@ impl Simulation {
             before_hand: None,
             control: Control::new(&model),
             workspaces,
-            normals: vec![Vec::new(); model.bodies.len()],
+            normals: vec![OnceLock::new(); model.bodies.len()],
             parallel: Parallel::default(),
             profile: Profile::default(),
             warnings: Vec::new(),
@@ -182,7 +182,9 @@ impl Simulation {
     fn solve(&mut self) {
         self.find_sleepers();
         let Simulation { model, state, control, workspaces, parallel, profile, .. } = self;
-        let is_large = |b: usize| parallel.shares(state.bodies[b].topology.largest_count());
+        // A few bodies cannot keep all threads busy, each on one.
+        let few = workspaces.iter().filter(|w| !w.rests).count() < parallel.threads();
+        let is_large = |b: usize| parallel.shares_body(state.bodies[b].topology.largest_count(), few);
         let mut small = 0;
         for (b, work) in workspaces.iter_mut().enumerate().filter(|(_, w)| !w.rests) {
             if is_large(b) {
@@ -290,18 +292,9 @@ impl Simulation {
         self.warnings.push(Warning { step, body: body.name.clone(), stage, kind, remedy });
     }
 
-    /// Updates what is seen: smooth normals.
+    /// Forgets what was seen of the last state: it is made anew when somebody looks.
     fn update_mappings(&mut self) {
-        let injects = self.injects(Stage::UpdateMappings);
-        let Simulation { state, normals, parallel, .. } = self;
-        parallel.each_of(state.particle_count(), normals, |b, normals| {
-            let body = &state.bodies[b];
-            vertex_normals(&body.x, &body.topology.triangles, normals);
-            if injects {
-                normals[0] = DVec3::NAN;
-            }
-            normals.iter_mut().filter(|n| !n.is_finite()).for_each(|n| *n = DVec3::Y);
-        });
+        self.normals.iter_mut().for_each(|n| *n = OnceLock::new());
     }
 
     /// Writes the control log and the hash of the state.
@@ -338,6 +331,7 @@ impl Simulation {
     /// The state, to be changed by hand; what is not finite is rejected when the next step begins.
     pub fn state_mut(&mut self) -> &mut State {
         self.before_hand.get_or_insert_with(|| self.state.clone());
+        self.update_mappings();
         &mut self.state
     }
 
@@ -364,7 +358,12 @@ impl Simulation {
 
     /// Smooth normals of a body, one per particle.
     pub fn normals(&self, body: usize) -> &[DVec3] {
-        &self.normals[body]
+        let BodyState { x, topology, .. } = &self.state.bodies[body];
+        self.normals[body].get_or_init(|| {
+            let mut normals = Vec::new();
+            vertex_normals(x, &topology.triangles, &mut normals);
+            normals
+        })
     }
 
     /// Time spent in each stage.

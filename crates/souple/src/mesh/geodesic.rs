@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Topology, neighbours};
+use super::{Rows, Topology};
 
 /// A support that a vertex hangs from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,12 +92,15 @@ impl Ways {
 }
 
 /// For each vertex the nearest supports, at most `most`, nearest first: one from each run of supports that mesh edges
-/// join. A vertex that no path leads to gets none.
-pub fn nearest_supports(topology: &Topology, supports: &[u32], most: usize) -> NearestSupports {
+/// join. A vertex that no path leads to gets none. `around` are the neighbours of each vertex along the edges.
+pub fn nearest_supports(
+    topology: &Topology,
+    around: &Rows,
+    supports: &[u32],
+    most: usize,
+) -> NearestSupports {
     let n = topology.len();
-    let pairs: Vec<(u32, u32)> = topology.edges.iter().map(|e| (e.i, e.j)).collect();
-    let around = neighbours(n, &pairs);
-    let runs = runs_of(n, supports, &pairs);
+    let runs = runs_of(n, supports, around);
     let rest = &topology.rest_positions;
     let squared = |a: u32, b: u32| rest[a as usize].distance_squared(rest[b as usize]);
     let mut ways = Ways::new(n, most);
@@ -161,7 +164,7 @@ fn in_order(n: usize, ways: &Ways) -> NearestSupports {
 }
 
 /// For each support the lowest-numbered one that mesh edges between supports lead to.
-fn runs_of(n: usize, supports: &[u32], edges: &[(u32, u32)]) -> Vec<u32> {
+fn runs_of(n: usize, supports: &[u32], around: &Rows) -> Vec<u32> {
     let mut run: Vec<u32> = vec![u32::MAX; n];
     supports.iter().for_each(|&s| run[s as usize] = s);
     fn root(run: &mut [u32], mut v: u32) -> u32 {
@@ -171,10 +174,12 @@ fn runs_of(n: usize, supports: &[u32], edges: &[(u32, u32)]) -> Vec<u32> {
         }
         v
     }
-    for &(i, j) in edges {
-        if run[i as usize] != u32::MAX && run[j as usize] != u32::MAX {
-            let (a, b) = (root(&mut run, i), root(&mut run, j));
-            run[a.max(b) as usize] = a.min(b);
+    for &i in supports {
+        for &j in around.row(i as usize).iter().filter(|&&j| j < i) {
+            if run[j as usize] != u32::MAX {
+                let (a, b) = (root(&mut run, i), root(&mut run, j));
+                run[a.max(b) as usize] = a.min(b);
+            }
         }
     }
     supports.iter().for_each(|&s| run[s as usize] = root(&mut run, s));
@@ -210,8 +215,13 @@ mod tests {
 
     use super::*;
     use crate::math;
-    use crate::mesh::generate;
+    use crate::mesh::{generate, neighbours};
     use crate::scene::{Diagonals, Grid};
+
+    fn supports_of(topology: &Topology, supports: &[u32], most: usize) -> NearestSupports {
+        let edges: Vec<(u32, u32)> = topology.edges.iter().map(|e| (e.i, e.j)).collect();
+        nearest_supports(topology, &neighbours(topology.len(), &edges), supports, most)
+    }
 
     fn sheet(diagonals: Diagonals) -> Topology {
         let mesh =
@@ -230,7 +240,7 @@ mod tests {
     fn distances_on_a_flat_sheet_are_straight() {
         for diagonals in [Diagonals::Alternating, Diagonals::Regular] {
             let topology = sheet(diagonals);
-            let found = nearest_supports(&topology, &[0, 20], 2);
+            let found = supports_of(&topology, &[0, 20], 2);
             for v in 0..topology.len() {
                 let supports = found.of(v as u32);
                 assert_eq!(supports.len(), 2);
@@ -254,7 +264,7 @@ mod tests {
             *p = DVec3::new(radius * math::sin(angle), radius * (1.0 - math::cos(angle)), p.z);
         }
         rolled.rebuild_derived();
-        let (flat, rolled) = (nearest_supports(&flat, &[0], 1), nearest_supports(&rolled, &[0], 1));
+        let (flat, rolled) = (supports_of(&flat, &[0], 1), supports_of(&rolled, &[0], 1));
         for v in 0..21 * 17 {
             let (f, r) = (flat.of(v), rolled.of(v));
             // Chords of the 20 cells of the turn are 0.23 % shorter than arcs.
@@ -266,13 +276,13 @@ mod tests {
     fn a_run_of_supports_gives_one_and_pieces_without_support_none() {
         let mut topology = sheet(Diagonals::Alternating);
         let top: Vec<u32> = (0..21).collect();
-        let found = nearest_supports(&topology, &top, 4);
+        let found = supports_of(&topology, &top, 4);
         let all = 0..topology.len() as u32;
         assert!(all.clone().all(|v| found.of(v).len() == 1 && found.of(v)[0].vertex == v % 21));
         // Without the second row of cells the rest hangs from nothing.
         topology.triangles.retain(|t| !t.iter().any(|&v| v / 21 == 1));
         topology.rebuild_derived();
-        let found = nearest_supports(&topology, &top, 4);
+        let found = supports_of(&topology, &top, 4);
         assert!(all.skip(21 * 2).all(|v| found.of(v).is_empty()) && !found.is_empty());
     }
 }

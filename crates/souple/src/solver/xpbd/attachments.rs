@@ -9,7 +9,7 @@ use glam::DVec3;
 use super::lanes::{Eight, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use super::strips::in_pairs;
 use crate::mesh::geodesic::Support;
-use crate::parallel::BLOCK;
+use crate::parallel::{BLOCK, Parallel};
 
 /// Most supports that a vertex is attached to: those on its other sides hold it against swinging into the near one.
 pub const MOST: usize = 3;
@@ -72,18 +72,19 @@ impl AttachmentSet {
     }
 
     /// Takes the differences from positions when the frame begins, m.
-    pub fn begin_frame(&mut self, x: &[DVec3]) {
-        for (b, block) in self.blocks.iter_mut().enumerate() {
+    pub fn begin_frame(&mut self, parallel: &Parallel, x: &[DVec3]) {
+        let supports = &self.supports;
+        parallel.each_of(x.len(), &mut self.blocks, |b, block| {
             for eight in block {
                 for l in 0..WIDTH {
-                    let support = self.supports[eight.support.at()[l] as usize];
+                    let support = supports[eight.support.at()[l] as usize];
                     let d = x[b * BLOCK + eight.vertex.at()[l] as usize] - x[support as usize];
                     for (start, d) in eight.start.iter_mut().zip(d.to_array()) {
                         start[l] = d as f32;
                     }
                 }
             }
-        }
+        });
     }
 
     /// Takes the displacements of the supports, m.

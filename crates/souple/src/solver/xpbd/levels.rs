@@ -355,15 +355,18 @@ fn arc_over_chord(chord: DVec3, normal_a: DVec3, normal_b: DVec3) -> f64 {
 
 impl Level {
     /// Takes the places of the means from those of the level below when the frame begins, m. All are free to move.
-    pub fn begin_frame(&mut self, below: &[DVec3]) {
-        for (c, place) in self.places.iter_mut().enumerate() {
-            *place = self.restriction.row(c).map(|(i, w)| below[i] * f64::from(w)).sum();
-        }
+    pub fn begin_frame(&mut self, parallel: &Parallel, below: &[DVec3]) {
+        let restriction = &self.restriction;
+        parallel.blocks(&mut self.places, |start, block| {
+            for (place, c) in block.iter_mut().zip(start..) {
+                *place = restriction.row(c).map(|(i, w)| below[i] * f64::from(w)).sum();
+            }
+        });
         for (point, w) in self.displacements.iter_mut().zip(&self.inverse_masses) {
             point[3] = *w;
         }
         self.mobility.fill(1.0);
-        self.links.begin_frame(&self.places);
+        self.links.begin_frame(parallel, &self.places);
     }
 
     /// Takes what of the means is free to move from what is below: one that contact holds is as heavy as what holds it.

@@ -17,6 +17,7 @@ use glam::DVec3;
 use super::lanes::{Eight, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use super::strips::Strips;
 use crate::mesh::Rows;
+use crate::parallel::Parallel;
 
 /// A link to be packed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -129,16 +130,11 @@ impl LinkSet {
     }
 
     /// Takes the differences of ends from positions when the frame begins, m.
-    pub fn begin_frame(&mut self, x: &[DVec3]) {
-        let (mut sum, mut eights) = (0.0, 0);
-        for (eight, start) in self.links.eights_mut() {
-            eight.begin_frame(&x[start..]);
-            sum += eight.stretch();
-            eights += 1;
-        }
-        self.stretch = sum / f64::from(eights.max(1));
-        self.borders.eights_mut().for_each(|(eight, start)| eight.begin_frame(&x[start..]));
-        self.limits.eights_mut().for_each(|(eight, start)| eight.links.begin_frame(&x[start..]));
+    pub fn begin_frame(&mut self, parallel: &Parallel, x: &[DVec3]) {
+        let sum = self.links.each(parallel, |eight, start| eight.begin_frame(&x[start..]));
+        self.stretch = sum / self.links.len().max(1) as f64;
+        self.borders.each(parallel, |eight, start| eight.begin_frame(&x[start..]));
+        self.limits.each(parallel, |eight, start| eight.links.begin_frame(&x[start..]));
     }
 }
 
@@ -155,24 +151,20 @@ fn pack(numbers: &[u32; WIDTH], links: &[Link], start: u32) -> Links8 {
 }
 
 impl Links8 {
-    fn begin_frame(&mut self, x: &[DVec3]) {
+    /// Returns the mean share of their length by which they are longer than at rest, for small ones.
+    fn begin_frame(&mut self, x: &[DVec3]) -> f64 {
+        let mut stretch = 0.0;
         for l in 0..WIDTH {
             let d = x[self.j.at()[l] as usize] - x[self.i.at()[l] as usize];
             let rest_length = f64::from(self.rest_length[l]);
-            self.excess[l] = (d.length_squared() - rest_length * rest_length) as f32;
+            let excess = d.length_squared() - rest_length * rest_length;
+            stretch += (0.5 * excess / (rest_length * rest_length)).max(0.0);
+            self.excess[l] = excess as f32;
             for (start, d) in self.start.iter_mut().zip(d.to_array()) {
                 start[l] = d as f32;
             }
         }
-    }
-}
-
-impl Links8 {
-    /// Mean share of their length by which they are longer than at rest when the frame begins, for small ones.
-    fn stretch(&self) -> f64 {
-        let one = |(excess, l0): (&f32, &f32)| (0.5 * excess / (l0 * l0)).max(0.0);
-        let sum: f32 = self.excess.iter().zip(&self.rest_length).map(one).sum();
-        f64::from(sum) / WIDTH as f64
+        stretch / WIDTH as f64
     }
 }
 
@@ -342,7 +334,6 @@ mod tests {
 
     use super::*;
     use crate::math::uniform;
-    use crate::parallel::Parallel;
     use crate::solver::xpbd::lanes::Instructions;
 
     #[test]
@@ -362,7 +353,7 @@ mod tests {
         let links: Vec<Link> = (0..n - 9).flat_map(|i| [link(i, i + 1), link(i, i + 9)]).collect();
         let mut set = LinkSet::new(n as usize, &links);
         set.set_step(1.4e-3);
-        set.begin_frame(&x);
+        set.begin_frame(&Parallel::default(), &x);
         let run = |instructions: Instructions| {
             let mut points: Vec<Point> = (0..n)
                 .map(|i| [1e-3 * r(i, 5) as f32, 0.0, 1e-4, if i == 7 { 0.0 } else { 300.0 }])

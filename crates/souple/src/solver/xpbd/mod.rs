@@ -22,6 +22,7 @@ mod bends;
 mod lanes;
 mod levels;
 mod links;
+mod packed;
 mod softness;
 mod strips;
 #[cfg(test)]
@@ -33,20 +34,17 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use glam::{DMat3, DVec3};
 
-use self::areas::{AreaSet, Spread, Triangle};
-use self::attachments::AttachmentSet;
-use self::bends::{Bend, BendSet};
+use self::areas::Spread;
+use self::bends::Bend;
 use self::lanes::{Instructions, Point, WIDTH};
-use self::levels::{Graph, Level};
-use self::links::{Limit, Link, LinkSet, Mend, Sweep, continued};
-use self::softness::Softness;
+use self::levels::Level;
+use self::links::{Limit, Mend, Sweep};
+use self::packed::Packed;
 use self::touch::Obstacle;
-use self::volume::Volume;
 use super::Problem;
 use crate::contact::Contacts;
 use crate::control::{Control, PinTarget};
-use crate::mesh::geodesic::{Support, nearest_supports};
-use crate::mesh::{Patch, Spring, Topology, bounds, neighbours, vertex_normals};
+use crate::mesh::{Topology, bounds};
 use crate::model::{BodyModel, Model};
 use crate::parallel::{BLOCK, Parallel};
 use crate::profile::{Profile, Stage};
@@ -62,16 +60,6 @@ const COARSE_SWEEPS: u32 = 3;
 
 /// Visits of hems of stiff cloth before those of all links: without them single edges of a hem stretch twice as much.
 const BORDER_SWEEPS: u32 = 2;
-
-/// In violent motion stiff cloth takes finer substeps, where links are longer than at rest by more than this share on average,
-/// beyond what forces do: pulls travel one link per substep through folds, where levels cannot help.
-const OVERSTRETCHED: f64 = 0.003;
-
-/// Motion is violent where vertices go further than this share of a link in a substep.
-const VIOLENT: f64 = 0.1;
-
-/// Substeps of violent motion are finer by this factor at most.
-const FINEST_IN_MOTION: f64 = 4.0;
 
 /// No link of stiff cloth is left longer than at rest by more than this share of its length, beyond what forces do.
 const LONGEST: f64 = 0.025;
@@ -127,25 +115,6 @@ pub(crate) struct Xpbd {
     elements: Vec<f64>,
 }
 
-/// Everything that is made once for a topology and a set of supports.
-#[derive(Debug)]
-struct Packed {
-    version: u64,
-    held: Vec<u32>,
-    /// Number in the body of each packed vertex.
-    order: Vec<u32>,
-    /// Packed number of each vertex of the body.
-    place: Vec<u32>,
-    links: LinkSet,
-    bends: BendSet,
-    areas: AreaSet,
-    levels: Vec<Level>,
-    attachments: AttachmentSet,
-    softness: Softness,
-    /// What is inside a closed body.
-    volume: Option<Volume>,
-}
-
 impl Xpbd {
     pub(crate) fn new(settings: Settings) -> Xpbd {
         Xpbd {
@@ -186,12 +155,12 @@ impl Xpbd {
         let fits = self.packed.take().filter(|packed| packed.fits(state));
         // What is kept between frames must not depend on whether this one is tried again with smaller steps.
         let usual = model.frame_dt() / f64::from(model.groups[body.group].substeps);
-        let pack = || Packed::new(&self.settings, model.gravity, usual, body, state);
+        let pack = || Packed::new(&self.settings, parallel, model.gravity, usual, body, state);
         let mut packed = fits.unwrap_or_else(pack);
         let substeps = substeps * packed.softness.cuts(model.frame_dt() / f64::from(substeps));
         let h = model.frame_dt() / f64::from(substeps);
         let help = packed.softness.needs_help(h);
-        let origin = self.begin_frame(&mut packed, state, inverse_masses);
+        self.begin_frame(&mut packed, parallel, state, inverse_masses);
         let finer = if help { packed.cuts_in_motion(h, &state.v) } else { 1 };
         let substeps = substeps * finer;
         let h = (model.frame_dt() / f64::from(substeps)) as f32;
@@ -213,6 +182,13 @@ impl Xpbd {
         let hands = self.hands_of(&packed, b, control);
         let colliders = contacts.pairs.clone();
         self.may_touch = !colliders.is_empty();
+        let n = packed.order.len();
+        self.mobility.clear();
+        self.mobility.resize(n, 1.0);
+        self.marks.clear();
+        self.marks.resize(n, 0);
+        let origin =
+            if self.may_touch || packed.volume.is_some() { self.begin_contact() } else { DVec3::ZERO };
         let obstacle = |c: u32, s0: f64, s1: f64| {
             let collider = &model.colliders[c as usize];
             let (start, end) = &control.colliders[c as usize];
@@ -261,9 +237,10 @@ impl Xpbd {
         }
         let (now, before) = (self.displacements.as_flattened(), self.before.as_flattened());
         velocities_from(now, before, self.velocities.as_flattened_mut(), keep / h);
-        self.end_frame(&packed, state);
-        slow_down(&mut state.v, 0.5 * model.health.max_speed);
-        damp(&state.topology, inverse_masses, model.frame_dt(), &state.x, &mut state.v);
+        self.end_frame(&packed, parallel, 0.5 * model.health.max_speed, state);
+        if packed.damped {
+            damp(&state.topology, inverse_masses, model.frame_dt(), &state.x, &mut state.v);
+        }
         contacts.points.clear();
         for &c in &colliders {
             let obstacle = obstacle(c, 1.0, 1.0);
@@ -301,53 +278,67 @@ impl Xpbd {
             }
         }
         let share = dt / f64::from(substeps);
-        self.kicks.clear();
-        self.kicks.extend(packed.order.iter().map(|&i| {
-            let i = i as usize;
+        let Xpbd { kicks, forces, blocks, .. } = self;
+        let kick = |i: usize| {
             if inverse_masses[i] == 0.0 {
                 return [0.0; 4];
             }
-            let change = match self.blocks.get(i) {
+            let change = match blocks.get(i) {
                 Some(d) if *d != DMat3::ZERO => {
-                    (DMat3::IDENTITY + *d * inverse_masses[i]).inverse()
-                        * (self.forces[i] * inverse_masses[i])
+                    (DMat3::IDENTITY + *d * inverse_masses[i]).inverse() * (forces[i] * inverse_masses[i])
                 }
-                _ => self.forces[i] * inverse_masses[i],
+                _ => forces[i] * inverse_masses[i],
             };
             point(change * share, 0.0)
-        }));
+        };
+        kicks.resize(packed.order.len(), [0.0; 4]);
+        parallel.blocks(kicks, |start, block| {
+            block.iter_mut().zip(&packed.order[start..]).for_each(|(k, &i)| *k = kick(i as usize));
+        });
     }
 
-    /// Everything that is taken in 64 bits once per frame. Returns the middle of the body.
-    fn begin_frame(&mut self, packed: &mut Packed, state: &BodyState, inverse_masses: &[f64]) -> DVec3 {
-        let order = &packed.order;
-        self.x.clear();
-        self.x.extend(order.iter().map(|&i| state.x[i as usize]));
-        let x = &self.x;
-        self.mobility.clear();
-        self.mobility.resize(x.len(), 1.0);
-        self.marks.clear();
-        self.marks.resize(x.len(), 0);
-        packed.links.begin_frame(x);
+    /// Everything that is taken in 64 bits once per frame.
+    fn begin_frame(
+        &mut self,
+        packed: &mut Packed,
+        parallel: &Parallel,
+        state: &BodyState,
+        inverse_masses: &[f64],
+    ) {
+        let (order, n) = (&packed.order[..], packed.order.len());
+        self.x.resize(n, DVec3::ZERO);
+        parallel.blocks(&mut self.x, |start, block| {
+            block.iter_mut().zip(&order[start..]).for_each(|(x, &i)| *x = state.x[i as usize]);
+        });
+        for points in [&mut self.displacements, &mut self.before, &mut self.velocities] {
+            points.resize(n, [0.0; 4]);
+        }
+        let Xpbd { x, displacements, before, velocities, .. } = self;
+        parallel.blocks_of_three(displacements, before, velocities, |start, now, before, velocities| {
+            for (((now, before), v), &i) in now.iter_mut().zip(before).zip(velocities).zip(&order[start..]) {
+                let w = inverse_masses[i as usize] as f32;
+                *now = [0.0, 0.0, 0.0, w];
+                *before = *now;
+                // A support has the velocity of its way, not that of a force: it is put where it belongs in each substep.
+                *v = if w > 0.0 { point(state.v[i as usize], 0.0) } else { [0.0; 4] };
+            }
+        });
+        packed.links.begin_frame(parallel, x);
         packed.bends.begin_frame(x);
         packed.areas.begin_frame(x);
-        packed.attachments.begin_frame(x);
+        packed.attachments.begin_frame(parallel, x);
         for l in 0..packed.levels.len() {
             let (below, level) = packed.levels.split_at_mut(l);
-            level[0].begin_frame(below.last().map_or(x, |below| below.places()));
+            level[0].begin_frame(parallel, below.last().map_or(x, |below| below.places()));
         }
-        self.displacements.clear();
-        self.displacements.extend(order.iter().map(|&i| [0.0, 0.0, 0.0, inverse_masses[i as usize] as f32]));
-        self.before.clone_from(&self.displacements);
-        self.velocities.clear();
-        // A support has the velocity of its way, not that of a force: it is put where it belongs in each substep.
-        let free = |i: usize| inverse_masses[i] > 0.0;
-        let velocity = |i: usize| if free(i) { point(state.v[i], 0.0) } else { [0.0; 4] };
-        self.velocities.extend(order.iter().map(|&i| velocity(i as usize)));
-        let (low, high) = bounds(x);
+    }
+
+    /// Places in 32 bits from the middle of the body, which is returned, for what needs more than differences.
+    fn begin_contact(&mut self) -> DVec3 {
+        let (low, high) = bounds(&self.x);
         let origin = 0.5 * (low + high);
         self.base.clear();
-        self.base.extend(x.iter().map(|x| point(*x - origin, 0.0)));
+        self.base.extend(self.x.iter().map(|x| point(*x - origin, 0.0)));
         origin
     }
 
@@ -504,13 +495,24 @@ impl Xpbd {
         }
     }
 
-    /// Back to 64 bits.
-    fn end_frame(&self, packed: &Packed, state: &mut BodyState) {
-        for (k, &i) in packed.order.iter().enumerate() {
-            let single = |p: &Point| DVec3::new(p[0].into(), p[1].into(), p[2].into());
-            state.x[i as usize] = self.x[k] + single(&self.displacements[k]);
-            state.v[i as usize] = single(&self.velocities[k]);
-        }
+    /// Back to 64 bits. Constraints that are far from satisfied are satisfied at any speed: what is faster than `most`, m/s,
+    /// which no cloth can survive, is slowed down.
+    fn end_frame(&self, packed: &Packed, parallel: &Parallel, most: f64, state: &mut BodyState) {
+        let single = |p: &Point| DVec3::new(p[0].into(), p[1].into(), p[2].into());
+        let place = &packed.place[..];
+        parallel.blocks(&mut state.x, |start, block| {
+            for (x, &k) in block.iter_mut().zip(&place[start..]) {
+                *x = self.x[k as usize] + single(&self.displacements[k as usize]);
+            }
+        });
+        parallel.blocks(&mut state.v, |start, block| {
+            for (v, &k) in block.iter_mut().zip(&place[start..]) {
+                *v = single(&self.velocities[k as usize]);
+                if v.length_squared() > most * most {
+                    *v = v.clamp_length_max(most);
+                }
+            }
+        });
     }
 }
 
@@ -541,13 +543,6 @@ fn velocities_from(now: &[f32], before: &[f32], velocities: &mut [f32], inverse_
     }
 }
 
-/// Takes away what no cloth can survive: constraints that are far from satisfied are satisfied at any speed.
-fn slow_down(v: &mut [DVec3], most: f64) {
-    for v in v.iter_mut().filter(|v| v.length_squared() > most * most) {
-        *v = v.clamp_length_max(most);
-    }
-}
-
 /// Damping along springs over a frame: backward Euler for each, one after the other.
 fn damp(topology: &Topology, inverse_masses: &[f64], dt: f64, x: &[DVec3], v: &mut [DVec3]) {
     for s in topology.springs.iter().filter(|s| s.damping > 0.0) {
@@ -563,154 +558,4 @@ fn damp(topology: &Topology, inverse_masses: &[f64], dt: f64, x: &[DVec3], v: &m
 /// A vector in 32 bits, and a fourth number.
 fn point(v: DVec3, w: f32) -> Point {
     [v.x as f32, v.y as f32, v.z as f32, w]
-}
-
-impl Packed {
-    /// Into how many substeps of its own a substep of `h`, s, is cut because of motion at velocities `v`, m/s.
-    ///
-    /// A pull that goes through c links per second stretches what moves at v by (v/c)², in shares of the length.
-    fn cuts_in_motion(&self, h: f64, v: &[DVec3]) -> u32 {
-        let n = v.len().max(1) as f64;
-        let mean = v.iter().sum::<DVec3>() / n;
-        let speed = (v.iter().map(|v| v.distance_squared(mean)).sum::<f64>() / n).sqrt();
-        let by_motion = speed * h / (VIOLENT * self.softness.link_length);
-        let by_stretch = self.links.stretch / (OVERSTRETCHED + self.softness.by_forces.0);
-        by_motion.min(by_stretch).ceil().clamp(1.0, FINEST_IN_MOTION) as u32
-    }
-
-    /// Whether it was made for what a body is now: it may have torn, and its supports may have changed.
-    fn fits(&self, state: &BodyState) -> bool {
-        let held = state.pinned.iter().map(|p| p.vertex);
-        self.version == state.topology.version && self.held.iter().copied().eq(held)
-    }
-
-    fn new(settings: &Settings, gravity: DVec3, h: f64, body: &BodyModel, state: &BodyState) -> Packed {
-        let topology = &*state.topology;
-        let order = packing_order(topology);
-        let mut place = vec![0u32; order.len()];
-        order.iter().zip(0u32..).for_each(|(&i, k)| place[i as usize] = k);
-        let at = |v: u32| place[v as usize];
-        let count = order.len();
-        let held: Vec<u32> = state.pinned.iter().map(|p| p.vertex).collect();
-        let is_held: Vec<bool> = order.iter().map(|i| held.binary_search(i).is_ok()).collect();
-
-        let link = |s: &Spring| {
-            let edge = topology.edges.binary_search_by_key(&(s.i.min(s.j), s.i.max(s.j)), |e| (e.i, e.j));
-            Link {
-                i: at(s.i),
-                j: at(s.j),
-                rest_length: s.rest_length,
-                compliance: 1.0 / s.stiffness,
-                range: body.limits.as_ref().map_or((0.0, f64::INFINITY), |l| l.lengths(s)),
-                border: edge.is_ok_and(|e| topology.edges[e].border),
-                later: 0.0,
-            }
-        };
-        let ends = |s: &Spring| {
-            let (i, j) = (at(s.i), at(s.j));
-            (u64::from(i.min(j)) << 32) | u64::from(i.max(j))
-        };
-        let mut springs: Vec<(u64, &Spring)> =
-            topology.springs.iter().filter(|s| s.stiffness > 0.0).map(|s| (ends(s), s)).collect();
-        springs.sort_by_key(|(ends, _)| *ends);
-        let mut links: Vec<Link> = springs.iter().map(|(_, s)| link(s)).collect();
-        let mut patches: Vec<Patch> = topology.patches.clone();
-        patches.iter_mut().for_each(|p| p.vertices = p.vertices.map(at));
-        patches.sort_by_key(|p| p.vertices);
-
-        let triangles = topology.triangles.iter().zip(&topology.rest_areas).filter(|(_, area)| **area > 0.0);
-        let mut triangles: Vec<Triangle> =
-            triangles.map(|(t, &rest_area)| Triangle { vertices: t.map(at), rest_area }).collect();
-        triangles.sort_by_key(|t| t.vertices);
-
-        let supports = nearest_supports(topology, &held, attachments::MOST);
-        let inside = body.inside.filter(|_| topology.closed);
-        let softness = Softness::new(topology, gravity, h, &supports, inside.as_ref());
-        let rest: Vec<DVec3> = order.iter().map(|&i| topology.rest_positions[i as usize]).collect();
-        // Stiff links have no compliance to speak of.
-        if !softness.needs_help(h) {
-            let w = |v: u32| {
-                if is_held[v as usize] { 0.0 } else { 1.0 / topology.masses[order[v as usize] as usize] }
-            };
-            let continued = continued(&links, &rest);
-            for (link, [first, second]) in links.iter_mut().zip(continued) {
-                link.later = 0.5 * (f64::from(first) * w(link.i) + f64::from(second) * w(link.j));
-            }
-        }
-        let levels = if settings.levels {
-            let mut normals = Vec::new();
-            vertex_normals(&topology.rest_positions, &topology.triangles, &mut normals);
-            if topology.triangles.is_empty() {
-                normals.fill(DVec3::ZERO);
-            }
-            let mut edges: Vec<(u32, u32)> =
-                topology.edges.iter().map(|e| (at(e.i).min(at(e.j)), at(e.i).max(at(e.j)))).collect();
-            edges.sort_unstable();
-            levels::build(&Graph {
-                rest,
-                normals: order.iter().map(|&i| normals[i as usize]).collect(),
-                masses: order.iter().map(|&i| topology.masses[i as usize]).collect(),
-                slack: order.iter().map(|&i| softness.strain[i as usize]).collect(),
-                held: is_held.clone(),
-                edges,
-            })
-        } else {
-            Vec::new()
-        };
-        let attachments = if settings.attachments {
-            let slackened = |s: &Support| Support {
-                vertex: at(s.vertex),
-                distance: s.distance + softness.slack(s.distance),
-            };
-            let own = |v: usize| if is_held[v] { &[] } else { supports.of(order[v]) };
-            AttachmentSet::new(count, |v| own(v).iter().map(slackened))
-        } else {
-            AttachmentSet::default()
-        };
-        Packed {
-            version: topology.version,
-            held,
-            links: LinkSet::new(count, &links),
-            bends: BendSet::new(count, patches),
-            areas: AreaSet::new(count, &triangles, body.area_stiffness),
-            levels,
-            attachments,
-            softness,
-            volume: inside.map(|law| Volume::new(law, topology, &place)),
-            order,
-            place,
-        }
-    }
-}
-
-/// An order of vertices in which neighbours have close numbers: that of the body, or breadth first along its edges
-/// (Cuthill and McKee 1969) if that is closer.
-fn packing_order(topology: &Topology) -> Vec<u32> {
-    let n = topology.len();
-    let pairs: Vec<(u32, u32)> = topology.edges.iter().map(|e| (e.i, e.j)).collect();
-    let around = neighbours(n, &pairs);
-    let mut seen = vec![false; n];
-    let mut order: Vec<u32> = Vec::with_capacity(n);
-    for first in 0..n {
-        if seen[first] {
-            continue;
-        }
-        seen[first] = true;
-        order.push(first as u32);
-        let mut next = order.len() - 1;
-        while let Some(&v) = order.get(next) {
-            next += 1;
-            for &w in around.row(v as usize) {
-                if !std::mem::replace(&mut seen[w as usize], true) {
-                    order.push(w);
-                }
-            }
-        }
-    }
-    let mut place = vec![0u32; n];
-    order.iter().zip(0u32..).for_each(|(&i, k)| place[i as usize] = k);
-    let apart = |a: u32, b: u32| u64::from(a.abs_diff(b));
-    let own: u64 = pairs.iter().map(|&(i, j)| apart(i, j)).sum();
-    let breadth_first: u64 = pairs.iter().map(|&(i, j)| apart(place[i as usize], place[j as usize])).sum();
-    if own <= breadth_first { (0..n as u32).collect() } else { order }
 }

@@ -116,6 +116,27 @@ impl<G: Send> Strips<G> {
         self.phases.iter().flatten().map(|s| s.eights.len()).sum()
     }
 
+    /// Works on all eights, those of a strip on one thread: `work` gets one and the first vertex of its strip. Adds up what it
+    /// returns, strip by strip.
+    pub fn each(&mut self, parallel: &Parallel, work: impl Fn(&mut G, usize) -> f64 + Sync) -> f64 {
+        let one = |strip: &mut Strip<G>| -> f64 {
+            strip.eights.iter_mut().map(|g| work(g, strip.start)).fold(0.0, |a, b| a + b)
+        };
+        let mut sum = 0.0;
+        for phase in &mut self.phases {
+            let vertices = phase.last().map_or(0, |strip| strip.end);
+            sum += if phase.len() > 1 && parallel.shares(vertices) {
+                let mut sums = vec![0.0; phase.len()];
+                let strips: Vec<_> = phase.iter_mut().zip(&mut sums).collect();
+                parallel.each(strips, |(strip, sum)| *sum = one(strip));
+                sums.iter().fold(0.0, |a, b| a + b)
+            } else {
+                phase.iter_mut().map(one).fold(0.0, |a, b| a + b)
+            };
+        }
+        sum
+    }
+
     /// All eights with the first vertex of their strip.
     pub fn eights_mut(&mut self) -> impl Iterator<Item = (&mut G, usize)> {
         self.phases.iter_mut().flatten().flat_map(|s| s.eights.iter_mut().map(|g| (g, s.start)))

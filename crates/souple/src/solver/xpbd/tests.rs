@@ -9,6 +9,7 @@ use crate::contact::primitives::Primitive;
 use crate::contact::response::ContactMaterial;
 use crate::math::{Pose, rotation, uniform};
 use crate::mesh::geodesic::Support;
+use crate::parallel::Parallel;
 
 fn random(seed: u64, i: usize, k: u64) -> f64 {
     uniform(seed, 16 * i as u64 + k) - 0.5
@@ -42,7 +43,7 @@ fn attachments_have_the_same_bits_with_all_instructions() {
         .collect();
     let free = |v: usize| if held[v] { &[][..] } else { &attached[v][..] };
     let mut set = AttachmentSet::new(n, |v| free(v).iter().copied());
-    set.begin_frame(&x);
+    set.begin_frame(&Parallel::default(), &x);
     let start = random_points(3, n, 0.2);
     set.move_supports(&start);
     let [plain, best] = BOTH().map(|instructions| {
