@@ -30,13 +30,13 @@ mod tests;
 mod touch;
 mod volume;
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use glam::{DMat3, DVec3};
 
 use self::areas::Spread;
 use self::bends::Bend;
-use self::lanes::{Instructions, Point, WIDTH};
+use self::lanes::{Instructions, Point};
 use self::levels::Level;
 use self::links::{Limit, Mend, Sweep};
 use self::packed::Packed;
@@ -62,7 +62,7 @@ const COARSE_SWEEPS: u32 = 3;
 const BORDER_SWEEPS: u32 = 2;
 
 /// No link of stiff cloth is left longer than at rest by more than this share of its length, beyond what forces do.
-const LONGEST: f64 = 0.025;
+const LONGEST: f64 = 0.03;
 
 /// Rounds over all links that this may take, and in violent motion.
 const MENDS: u32 = 4;
@@ -461,16 +461,17 @@ impl Xpbd {
         }
         let longest = (1.0 + most) as f32;
         // A link that is pulled to the limit is let a little out again by those visited after it.
-        let counted = (1.0 + most + 0.2 * LONGEST) as f32;
+        let beyond = (1.0 + most + 0.2 * LONGEST) as f32;
         let links = &packed.links.links;
-        let enough = links.len() * WIDTH / 2000;
         self.unmended.clone_from(&self.displacements);
         for _ in 0..rounds {
-            let count = AtomicUsize::new(0);
+            let again = AtomicBool::new(false);
             links.visit(parallel, &mut self.displacements, |links, displacements| {
-                count.fetch_add(instructions.run(Mend { links, displacements, longest, counted }), Relaxed);
+                if instructions.run(Mend { links, displacements, longest, beyond }) {
+                    again.store(true, Relaxed);
+                }
             });
-            if count.into_inner() <= enough {
+            if !again.into_inner() {
                 break;
             }
         }

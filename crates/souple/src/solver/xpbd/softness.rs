@@ -41,7 +41,8 @@ pub struct Softness {
     everywhere: f64,
     /// Rest length of a typical link, m.
     pub link_length: f64,
-    /// Strain that forces may cause, on average and at most.
+    /// Strain that forces may cause, on average and in all but a hundredth of the body: at the support itself it grows without
+    /// end as the mesh gets finer.
     pub by_forces: (f64, f64),
     /// Slack of each vertex, as a strain.
     pub strain: Vec<f64>,
@@ -127,7 +128,7 @@ impl Softness {
         let strain = |v: u32| everywhere + distance(v).map_or(0.0, |d| strains[bin_of(d).min(bins - 1)]);
         let strain: Vec<f64> = (0..n as u32).map(strain).collect();
         let mean = strain.iter().sum::<f64>() / n as f64;
-        let most = strain.iter().copied().fold(0.0, f64::max);
+        let most = nearly_all(&strain);
         let by_forces = (PULLED * mean / slack, PULLED * most / slack);
         Softness { by_forces, everywhere, strain, bin, elongation, ..rates }
     }
@@ -162,10 +163,17 @@ fn bending_rate(patch: &Patch, masses: &[f64]) -> f64 {
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    if values.is_empty() {
-        return 0.0;
-    }
+    let values: Vec<f64> = values.collect();
     let middle = values.len() / 2;
-    *values.select_nth_unstable_by(middle, f64::total_cmp).1
+    ranked(values, middle)
+}
+
+/// What no more than a hundredth of the values are above.
+fn nearly_all(values: &[f64]) -> f64 {
+    ranked(values.to_vec(), values.len().saturating_sub(1 + values.len() / 100))
+}
+
+/// The value that `rank` others are below or equal to; 0 if there are none.
+fn ranked(mut values: Vec<f64>, rank: usize) -> f64 {
+    if values.is_empty() { 0.0 } else { *values.select_nth_unstable_by(rank, f64::total_cmp).1 }
 }
