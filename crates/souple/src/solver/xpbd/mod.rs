@@ -31,7 +31,7 @@ use glam::{DMat3, DVec3};
 
 use self::areas::{AreaSet, Spread, Triangle};
 use self::attachments::AttachmentSet;
-use self::bends::{Bend, BendSet};
+use self::bends::BendSet;
 use self::lanes::{Instructions, Point};
 use self::levels::{Graph, Level};
 use self::links::{Limit, Link, LinkSet, Sweep, continued};
@@ -400,11 +400,7 @@ impl Xpbd {
             });
         }
         if !bends.is_empty() {
-            for (bends, curled) in [(&bends.bends, false), (&bends.curls, true)] {
-                bends.visit(parallel, &mut self.displacements, |bends, displacements| {
-                    instructions.run(Bend { bends, displacements, inverse_h2, curled });
-                });
-            }
+            bends.visit(parallel, instructions, &mut self.displacements, inverse_h2);
         }
         if !areas.is_empty() {
             let softness = areas.compliance * inverse_h2;
