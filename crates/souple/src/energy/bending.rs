@@ -3,10 +3,10 @@
 //! Over a patch of vertices (`mesh/patch.rs`) the second derivatives of position, as vectors, are weighted sums of its
 //! vertices. A sheet that does not stretch has them along its normal, where they are the curvatures; its energy is
 //! ½ B A (|x_uu|² + |x_vv|² + 2 |x_uv|²), a plate of rigidity B, N·m, and Poisson's ratio 0. It is quadratic in positions, as
-//! in Bergou, Wardetzky, Harmon, Zorin, Grinspun 2006, but from patches instead of single hinges, whose stiffness on a grid
-//! depends on the direction by a factor of three.
+//! in Bergou, Wardetzky, Harmon, Zorin, Grinspun 2006, but from stars (`mesh/star.rs`) instead of single hinges, whose stiffness
+//! depends on the mesh and on the direction by a factor of three.
 //!
-//! A rest shape that is not flat has second derivatives r there; then r, turned as the triangle has turned since, is taken off
+//! A rest shape that is not flat has second derivatives r there; then r, turned as the patch has turned since, is taken off
 //! before squaring. A rope has no normal; there n is the direction in which it bends now, so
 //! that its energy is ½ E I l (κ − κ₀)²: it keeps how much it bends, not which way.
 //!
@@ -17,12 +17,13 @@ use glam::{DMat3, DVec3};
 
 use super::{Configuration, Energy, PairBlock, Part};
 use crate::mesh::Patch;
+use crate::mesh::patch::SIZE;
 
 /// Bending of all patches of a body.
 #[derive(Clone, Copy, Debug)]
 pub struct Bending;
 
-/// The triangle of a patch: unit vectors along its first side, across it and off it, with the length of that side, the height of
+/// The first three vertices of a patch, as a triangle: unit vectors along its first side, across it and off it, with the length of that side, the height of
 /// the third corner above it, and how far along it that stands.
 struct Frame {
     u: DVec3,
@@ -103,9 +104,9 @@ pub fn patch_energy(x: &[DVec3], patch: &Patch) -> f64 {
 
 /// Forces on the vertices of a patch, N.
 #[inline(always)]
-pub fn patch_forces(x: &[DVec3], patch: &Patch) -> [DVec3; 6] {
+pub fn patch_forces(x: &[DVec3], patch: &Patch) -> [DVec3; SIZE] {
     let curvatures = patch_curvatures(x, patch);
-    let mut forces = [DVec3::ZERO; 6];
+    let mut forces = [DVec3::ZERO; SIZE];
     for (c, weights) in curvatures.iter().zip(&patch.weights) {
         for (force, w) in forces.iter_mut().zip(weights) {
             *force -= *c * (patch.stiffness * w);
@@ -171,7 +172,7 @@ impl Energy for Bending {
 
     fn add_diagonal(&self, q: &Configuration, elements: &[f64], diagonal: &mut [DMat3]) {
         for (patch, &k) in q.topology.patches.iter().zip(elements) {
-            for a in 0..6 {
+            for a in 0..SIZE {
                 let square: f64 = patch.weights.iter().map(|w| w[a] * w[a]).sum();
                 diagonal[patch.vertices[a] as usize] += DMat3::from_diagonal(DVec3::splat(k * square));
             }
@@ -180,8 +181,8 @@ impl Energy for Bending {
 
     fn add_pairs(&self, q: &Configuration, elements: &[f64], pairs: &mut Vec<PairBlock>) {
         for (patch, &k) in q.topology.patches.iter().zip(elements) {
-            for a in 0..6 {
-                for b in a + 1..6 {
+            for a in 0..SIZE {
+                for b in a + 1..SIZE {
                     let (i, j) = (patch.vertices[a], patch.vertices[b]);
                     // Vertices that are named again have weight 0.
                     if i != j {

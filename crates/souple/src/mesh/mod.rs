@@ -7,6 +7,7 @@ pub mod geodesic;
 pub mod layout;
 mod opening;
 pub mod patch;
+pub mod star;
 pub mod tear;
 mod topology;
 mod triangle;

@@ -7,7 +7,8 @@
 use glam::DVec3;
 
 use super::open_edges;
-use super::patch::{Patch, rope_patches, sheet_patches};
+use super::patch::{Patch, rope_patches};
+use super::star::sheet_patches;
 use super::triangle_area;
 
 /// Family of a spring (ESSI-18, ESSI-19).

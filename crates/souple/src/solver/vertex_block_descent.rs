@@ -206,7 +206,7 @@ impl Block<'_> {
                 continue;
             }
             let mut places = patch.vertices.map(|v| potential.x[v as usize]);
-            let alone = Patch { vertices: [0, 1, 2, 3, 4, 5], ..*patch };
+            let alone = Patch { vertices: std::array::from_fn(|k| k as u32), ..*patch };
             rise -= patch_energy(&places, &alone);
             for (place, v) in places.iter_mut().zip(&patch.vertices) {
                 if *v as usize == self.vertex {

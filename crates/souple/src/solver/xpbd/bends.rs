@@ -4,25 +4,28 @@
 //! Δ = −c / (Σ m_k⁻¹ w_k² + 1/(k h²)), x_k += m_k⁻¹ w_k Δ. It is linear: no root, no direction. What c was when the frame began
 //! is taken in 64 bits; in 32 it would be noise, as bending forces are a millionth of the others.
 //!
-//! The bend of a rope that is curved at rest, by κ₀, may point any way: there |c| is compared with κ₀ in each visit.
+//! Patches are visited by size, so that small ones cost no more than they must: vertices of four, six and eight neighbours, and
+//! ropes. The bend of a rope that is curved at rest, by κ₀, may point any way: there |c| is compared with κ₀ in each visit.
 //!
 //! Lengths are in units of the patch, so that weights and compliances stay in the range of 32 bits.
 
 use glam::DVec3;
 
-use super::lanes::{Eight, Kernel, Lanes, Places, Point, Vectors, WIDTH};
+use super::lanes::{Eight, Instructions, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use super::strips::Strips;
 use crate::energy::{patch_curvatures, second_derivatives};
 use crate::mesh::Patch;
+use crate::mesh::patch::SIZE;
+use crate::parallel::Parallel;
 
-/// Eight patches.
+/// Eight patches of up to K vertices with Q second derivatives each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(32))]
-pub struct Bends8 {
-    vertices: [Places; 6],
-    weights: [[Eight; 6]; 3],
+pub struct Bends8<const K: usize, const Q: usize> {
+    vertices: [Places; K],
+    weights: [[Eight; K]; Q],
     /// c when the frame began.
-    start: [[Eight; 3]; 3],
+    start: [[Eight; 3]; Q],
     /// 1/k.
     compliance: Eight,
     /// κ₀ of ropes; 0 for others.
@@ -31,48 +34,40 @@ pub struct Bends8 {
     numbers: [u32; WIDTH],
 }
 
+/// A patch as it was given, with vertices in packed order, and the square of the length it is measured in.
+type Plain = (Patch, f64);
+
 /// Packed patches of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BendSet {
-    /// All patches but those of curved ropes.
-    pub bends: Strips<Bends8>,
-    /// Patches of ropes that are curved at rest.
-    pub curls: Strips<Bends8>,
-    /// The patches as they were given, with vertices in packed order, and the square of the length each is measured in.
-    plain: Vec<(Patch, f64)>,
+    /// Sheets: up to five, seven and nine vertices.
+    fives: Strips<Bends8<5, 3>>,
+    sevens: Strips<Bends8<7, 3>>,
+    nines: Strips<Bends8<SIZE, 3>>,
+    /// Ropes.
+    ropes: Strips<Bends8<3, 1>>,
+    /// Ropes that are curved at rest.
+    curls: Strips<Bends8<3, 1>>,
+    plain: Vec<Plain>,
 }
 
 impl BendSet {
     /// Packs patches of `count` vertices.
     pub fn new(count: usize, patches: Vec<Patch>) -> BendSet {
-        let curved = |p: &Patch| p.rope && p.rest[0] > 0.0;
         // Weights are about one over the square of the size of a patch.
         let unit = |p: &Patch| {
             let largest = p.weights.iter().flatten().fold(0.0f64, |m, w| m.max(w.abs()));
             if largest > 0.0 { 1.0 / largest } else { 1.0 }
         };
-        let (curls, flat): (Vec<Patch>, Vec<Patch>) = patches.into_iter().partition(curved);
-        let plain: Vec<(Patch, f64)> = flat.iter().chain(&curls).map(|p| (*p, unit(p))).collect();
-        let eight = |numbers: &[u32; WIDTH], start: u32, before: u32| {
-            let numbers = &numbers.map(|n| n + before);
-            let own = numbers.map(|n| &plain[n as usize]);
-            Bends8 {
-                vertices: [0, 1, 2, 3, 4, 5].map(|k| Places::new(own.map(|(p, _)| p.vertices[k] - start))),
-                weights: [0, 1, 2].map(|q| {
-                    [0, 1, 2, 3, 4, 5].map(|k| own.map(|(p, unit)| (p.weights[q][k] * unit) as f32))
-                }),
-                start: [[[0.0; WIDTH]; 3]; 3],
-                compliance: own.map(|(p, unit)| (unit * unit / p.stiffness) as f32),
-                curl: own.map(|(p, unit)| if curved(p) { (p.rest[0] * unit) as f32 } else { 0.0 }),
-                numbers: *numbers,
-            }
-        };
-        let corners = |patches: &[Patch]| patches.iter().map(|p| p.vertices).collect::<Vec<_>>();
+        let plain: Vec<Plain> = patches.into_iter().map(|p| (p, unit(&p))).collect();
+        let sheets =
+            |least: usize, most: usize| move |p: &Patch| !p.rope && (least..=most).contains(&p.used());
         BendSet {
-            bends: Strips::new(count, &corners(&flat), |numbers, start| eight(numbers, start, 0)),
-            curls: Strips::new(count, &corners(&curls), |numbers, start| {
-                eight(numbers, start, flat.len() as u32)
-            }),
+            fives: packed(count, &plain, sheets(0, 5)),
+            sevens: packed(count, &plain, sheets(6, 7)),
+            nines: packed(count, &plain, sheets(8, SIZE)),
+            ropes: packed(count, &plain, |p| p.rope && !is_curl(p)),
+            curls: packed(count, &plain, is_curl),
             plain,
         }
     }
@@ -84,34 +79,109 @@ impl BendSet {
 
     /// Takes second derivatives from positions when the frame begins, m.
     pub fn begin_frame(&mut self, x: &[DVec3]) {
-        for (eight, _) in self.bends.eights_mut().chain(self.curls.eights_mut()) {
-            for l in 0..WIDTH {
-                let (patch, unit) = &self.plain[eight.numbers[l] as usize];
-                let curved = eight.curl[l] > 0.0;
-                let bent = if curved { second_derivatives(x, patch) } else { patch_curvatures(x, patch) };
-                for (start, c) in eight.start.iter_mut().zip(bent) {
-                    for (start, c) in start.iter_mut().zip((c * *unit).to_array()) {
-                        start[l] = c as f32;
-                    }
+        begin(&mut self.fives, &self.plain, x);
+        begin(&mut self.sevens, &self.plain, x);
+        begin(&mut self.nines, &self.plain, x);
+        begin(&mut self.ropes, &self.plain, x);
+        begin(&mut self.curls, &self.plain, x);
+    }
+
+    /// One visit of all patches.
+    pub fn visit(
+        &self,
+        parallel: &Parallel,
+        instructions: Instructions,
+        displacements: &mut [Point],
+        inverse_h2: f32,
+    ) {
+        visit(&self.fives, parallel, instructions, displacements, inverse_h2, false);
+        visit(&self.sevens, parallel, instructions, displacements, inverse_h2, false);
+        visit(&self.nines, parallel, instructions, displacements, inverse_h2, false);
+        visit(&self.ropes, parallel, instructions, displacements, inverse_h2, false);
+        visit(&self.curls, parallel, instructions, displacements, inverse_h2, true);
+    }
+}
+
+fn is_curl(patch: &Patch) -> bool {
+    patch.rope && patch.rest[0] > 0.0
+}
+
+/// The patches that are `own`, in the order of visits.
+fn packed<const K: usize, const Q: usize>(
+    count: usize,
+    plain: &[Plain],
+    own: impl Fn(&Patch) -> bool,
+) -> Strips<Bends8<K, Q>> {
+    let own: Vec<u32> = (0u32..).zip(plain).filter(|(_, (p, _))| own(p)).map(|(n, _)| n).collect();
+    let corners: Vec<[u32; K]> = own
+        .iter()
+        .map(|&n| {
+            let mut corners = [0; K];
+            corners.copy_from_slice(&plain[n as usize].0.vertices[..K]);
+            corners
+        })
+        .collect();
+    Strips::new(count, &corners, |numbers, start| {
+        let numbers = numbers.map(|n| own[n as usize]);
+        let own = numbers.map(|n| &plain[n as usize]);
+        let mut eight = Bends8 {
+            vertices: [Places::new([0; WIDTH]); K],
+            weights: [[[0.0; WIDTH]; K]; Q],
+            start: [[[0.0; WIDTH]; 3]; Q],
+            compliance: own.map(|(p, unit)| (unit * unit / p.stiffness) as f32),
+            curl: own.map(|(p, unit)| if is_curl(p) { (p.rest[0] * unit) as f32 } else { 0.0 }),
+            numbers,
+        };
+        for k in 0..K {
+            eight.vertices[k] = Places::new(own.map(|(p, _)| p.vertices[k] - start));
+            for q in 0..Q {
+                eight.weights[q][k] = own.map(|(p, unit)| (p.weights[q][k] * unit) as f32);
+            }
+        }
+        eight
+    })
+}
+
+fn begin<const K: usize, const Q: usize>(bends: &mut Strips<Bends8<K, Q>>, plain: &[Plain], x: &[DVec3]) {
+    for (eight, _) in bends.eights_mut() {
+        for l in 0..WIDTH {
+            let (patch, unit) = &plain[eight.numbers[l] as usize];
+            let bent = if is_curl(patch) { second_derivatives(x, patch) } else { patch_curvatures(x, patch) };
+            for (start, c) in eight.start.iter_mut().zip(bent) {
+                for (start, c) in start.iter_mut().zip((c * *unit).to_array()) {
+                    start[l] = c as f32;
                 }
             }
         }
     }
 }
 
-/// One visit of all patches of a strip.
-pub struct Bend<'a> {
-    /// The patches.
-    pub bends: &'a [Bends8],
-    /// Displacements of the strip's vertices, m.
-    pub displacements: &'a mut [Point],
-    /// 1/h², 1/s².
-    pub inverse_h2: f32,
-    /// Whether they are of ropes that are curved at rest.
-    pub curled: bool,
+fn visit<const K: usize, const Q: usize>(
+    bends: &Strips<Bends8<K, Q>>,
+    parallel: &Parallel,
+    instructions: Instructions,
+    displacements: &mut [Point],
+    inverse_h2: f32,
+    curled: bool,
+) {
+    bends.visit(parallel, displacements, |bends, displacements| {
+        instructions.run(Bend { bends, displacements, inverse_h2, curled });
+    });
 }
 
-impl Kernel for Bend<'_> {
+/// One visit of all patches of a strip.
+struct Bend<'a, const K: usize, const Q: usize> {
+    /// The patches.
+    bends: &'a [Bends8<K, Q>],
+    /// Displacements of the strip's vertices, m.
+    displacements: &'a mut [Point],
+    /// 1/h², 1/s².
+    inverse_h2: f32,
+    /// Whether they are of ropes that are curved at rest.
+    curled: bool,
+}
+
+impl<const K: usize, const Q: usize> Kernel for Bend<'_, K, Q> {
     type Output = ();
 
     #[inline(always)]
@@ -128,52 +198,59 @@ impl Kernel for Bend<'_> {
 }
 
 /// Displacements and inverse masses of the vertices of eight patches.
-type Six<L> = [(Vectors<L>, L); 6];
+type Moved<L, const K: usize> = ([Vectors<L>; K], [L; K]);
 
 /// Where the vertices are after one visit.
 #[inline(always)]
-fn straightened<L: Lanes>(bends: &Bends8, displacements: &[Point], inverse_h2: L, curled: bool) -> Six<L> {
-    let at = &bends.vertices;
-    let (mut p0, w0) = Vectors::<L>::gather(displacements, &at[0]);
-    let (mut p1, w1) = Vectors::<L>::gather(displacements, &at[1]);
-    let (mut p2, w2) = Vectors::<L>::gather(displacements, &at[2]);
-    let (mut p3, w3) = Vectors::<L>::gather(displacements, &at[3]);
-    let (mut p4, w4) = Vectors::<L>::gather(displacements, &at[4]);
-    let (mut p5, w5) = Vectors::<L>::gather(displacements, &at[5]);
+fn straightened<L: Lanes, const K: usize, const Q: usize>(
+    bends: &Bends8<K, Q>,
+    displacements: &[Point],
+    inverse_h2: L,
+    curled: bool,
+) -> Moved<L, K> {
+    let zero = L::splat(0.0);
+    let mut p = [Vectors { x: zero, y: zero, z: zero }; K];
+    let mut w = [zero; K];
+    for k in 0..K {
+        (p[k], w[k]) = Vectors::<L>::gather(displacements, &bends.vertices[k]);
+    }
     let soft = L::load(&bends.compliance) * inverse_h2;
-    for q in 0..3 {
-        let c = &bends.weights[q];
-        let (c0, c1, c2) = (L::load(&c[0]), L::load(&c[1]), L::load(&c[2]));
-        let (c3, c4, c5) = (L::load(&c[3]), L::load(&c[4]), L::load(&c[5]));
-        let (m0, m1, m2) = (w0 * c0, w1 * c1, w2 * c2);
-        let (m3, m4, m5) = (w3 * c3, w4 * c4, w5 * c5);
-        let w = (m0 * c0 + m1 * c1 + m2 * c2) + (m3 * c3 + m4 * c4 + m5 * c5);
+    for q in 0..Q {
+        let mut moves = [zero; K];
+        let mut sum = zero;
+        let mut bent = Vectors::load(&bends.start[q]);
+        for k in 0..K {
+            let c = L::load(&bends.weights[q][k]);
+            moves[k] = w[k] * c;
+            sum = sum + moves[k] * c;
+            bent = bent + p[k] * c;
+        }
         // Half of what overlaps is visited later and bends it again: as with links, that is taken off the compliance.
-        let softness = w + (soft - L::splat(0.5) * w).max(L::splat(0.0));
-        let bent =
-            Vectors::load(&bends.start[q]) + ((p0 * c0 + p1 * c1 + p2 * c2) + (p3 * c3 + p4 * c4 + p5 * c5));
-        let bent = if curled {
+        let softness = sum + (soft - L::splat(0.5) * sum).max(zero);
+        if curled {
             // A rope that is straight knows no way to bend: it is left alone.
             let curl = L::load(&bends.curl);
             let length = bent.length().max(curl * L::splat(1e-6)).max(L::splat(f32::MIN_POSITIVE));
-            bent * (L::splat(1.0) - curl / length)
-        } else {
-            bent
-        };
+            bent = bent * (L::splat(1.0) - curl / length);
+        }
         let delta = bent * (L::splat(-1.0) / softness.max(L::splat(f32::MIN_POSITIVE)));
-        (p0, p1, p2) = (p0 + delta * m0, p1 + delta * m1, p2 + delta * m2);
-        (p3, p4, p5) = (p3 + delta * m3, p4 + delta * m4, p5 + delta * m5);
+        for k in 0..K {
+            p[k] = p[k] + delta * moves[k];
+        }
     }
-    [(p0, w0), (p1, w1), (p2, w2), (p3, w3), (p4, w4), (p5, w5)]
+    (p, w)
 }
 
-/// Writes the vertices. Places that are not needed name an earlier vertex again, with weight 0: written first, they do no
+/// Writes the vertices. Places that are not needed name the first vertex again, with weight 0: written before it, they do no
 /// harm.
 #[inline(always)]
-fn put<L: Lanes>(bends: &Bends8, moved: Six<L>, displacements: &mut [Point]) {
-    for k in [5, 4, 3, 2, 1, 0] {
-        let (p, w) = moved[k];
-        p.scatter(w, displacements, &bends.vertices[k]);
+fn put<L: Lanes, const K: usize, const Q: usize>(
+    bends: &Bends8<K, Q>,
+    (p, w): Moved<L, K>,
+    displacements: &mut [Point],
+) {
+    for k in (0..K).rev() {
+        p[k].scatter(w[k], displacements, &bends.vertices[k]);
     }
 }
 
@@ -183,10 +260,9 @@ mod tests {
     use crate::energy::patch_forces;
     use crate::math::uniform;
     use crate::mesh::generate;
-    use crate::mesh::patch::{rope_patches, sheet_patches};
-    use crate::parallel::Parallel;
+    use crate::mesh::patch::rope_patches;
+    use crate::mesh::star::sheet_patches;
     use crate::scene::Grid;
-    use crate::solver::xpbd::lanes::Instructions;
 
     /// For substeps so short that patches do not feel each other, a visit moves vertices by h² f / m.
     #[test]
@@ -219,11 +295,7 @@ mod tests {
         let mut runs = Vec::new();
         for instructions in [Instructions::Plain, Instructions::detect()] {
             let mut displacements = vec![[0.0, 0.0, 0.0, 1.0 / mass]; n];
-            for (bends, curled) in [(&set.bends, false), (&set.curls, true)] {
-                bends.visit(&Parallel::default(), &mut displacements, |bends, displacements| {
-                    instructions.run(Bend { bends, displacements, inverse_h2: 1.0 / (h * h), curled });
-                });
-            }
+            set.visit(&Parallel::default(), instructions, &mut displacements, 1.0 / (h * h));
             let largest = expected.iter().map(|f| f.length()).fold(0.0, f64::max);
             for (d, f) in displacements.iter().zip(&expected) {
                 let [x, y, z, _] = d.map(f64::from);

@@ -35,7 +35,6 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use glam::{DMat3, DVec3};
 
 use self::areas::Spread;
-use self::bends::Bend;
 use self::lanes::{Instructions, Point};
 use self::levels::Level;
 use self::links::{Limit, Mend, Sweep};
@@ -421,11 +420,7 @@ impl Xpbd {
             });
         }
         if !bends.is_empty() {
-            for (bends, curled) in [(&bends.bends, false), (&bends.curls, true)] {
-                bends.visit(parallel, &mut self.displacements, |bends, displacements| {
-                    instructions.run(Bend { bends, displacements, inverse_h2, curled });
-                });
-            }
+            bends.visit(parallel, instructions, &mut self.displacements, inverse_h2);
         }
         if !areas.is_empty() {
             let softness = areas.compliance * inverse_h2;

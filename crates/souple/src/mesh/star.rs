@@ -1,0 +1,709 @@
+//! Stars: the patches of sheets. A star is a vertex with the triangles around it; its second derivatives are weighted sums of
+//! the angles at its spokes, the edges from the vertex to its neighbours.
+//!
+//! What makes an energy of angles right on any mesh: where the angles are those of a quadratic surface, the moment across
+//! each edge is the true one. Then such a surface has its true energy, and as moments that are the same everywhere add up to
+//! no force on any vertex inside, it is in balance: no other shape of the mesh is softer. With W the weights of a star and c_K
+//! the angles of the surface of second derivatives K, this says, for each edge e between the stars a and b and for all K
+//! (t along the edge, n across it),
+//!
+//!   W_a,e · W_a c_K + W_b,e · W_b c_K = |e| K_nn
+//!
+//! The mean over the star of the angles times |e| n nᵀ (Cohen-Steiner, Morvan 2003) is that on regular meshes. Elsewhere the
+//! weights are changed, by as little as will do, edge by edge, a few times around (Kaczmarz 1937, on the tangent of the
+//! squares). Squares cannot be negative, so the matrix of the energy never is.
+//!
+//! Why not something simpler: single hinges cannot do it (Grinspun, Gingold, Reisman, Zorin 2006), whatever their weights, nor
+//! can patches of a triangle and its neighbours, which would have to be negative on rectangles cut along alternating
+//! diagonals. The mixed method of Hellan, Herrmann and Johnson does it, but joins every edge with every other.
+//! `docs/src/forces.md` has the figures.
+//!
+//! Promised: within a few thousandths of a plate however it is bent, on any mesh; nothing that bends is free. At a border
+//! nothing is asked of surfaces with a moment across it, as free borders have none. Not promised: that the weights have
+//! settled where triangles are hundreds of times longer than wide (measured: 4 % too stiff), and right forces under stretch of
+//! tens of per cent.
+
+use std::f64::consts::{PI, SQRT_2};
+
+use glam::{DMat3, DVec3};
+
+use super::patch::{Patch, SIZE};
+use super::topology::Rows;
+use crate::math::{atan2, cos, sin};
+
+/// Rounds over all edges at most.
+const ROUNDS: u32 = 20;
+
+/// Moments are right when they are off by less than this share.
+const RIGHT: f64 = 1e-3;
+
+/// The most spokes of a star whose ends are not joined: it has two more vertices than spokes around its own.
+const MOST_SPOKES: usize = SIZE - 3;
+
+/// Second derivatives are triples (K_uu, K_vv, √2 K_uv) everywhere here, so that lengths are those of tensors.
+type Triple = DVec3;
+
+/// An edge between two triangles.
+#[derive(Clone, Copy, Debug)]
+struct Hinge {
+    /// Its ends, then the tips of its triangles.
+    vertices: [u32; 4],
+    triangles: [u32; 2],
+    /// m.
+    length: f64,
+    /// The angle is the sum of these times the heights of `vertices`, 1/m.
+    weights: [f64; 4],
+    /// Angles of the surfaces of second derivative 1/m along the edge, across it and both; across it is towards the first tip. m.
+    angles: Triple,
+}
+
+impl Hinge {
+    fn new(rest: &[DVec3], vertices: [u32; 4], triangles: [u32; 2]) -> Hinge {
+        let [a, b, p, q] = vertices.map(|v| rest[v as usize]);
+        let edge = b - a;
+        let length = edge.length();
+        // Each triangle in its own plane: how far its tip is along the edge and off it.
+        let along = [p, q].map(|tip| (tip - a).dot(edge) / length);
+        let off = [p, q].map(|tip| (tip - a).cross(edge).length() / length);
+        let mut weights = [0.0; 4];
+        let mut angles = DVec3::new(0.0, 0.5 * (off[0] + off[1]), (along[0] - along[1]) / SQRT_2);
+        for k in 0..2 {
+            // Seen from a tip at height h above the edge, the angle is the height out of the plane over h.
+            weights[2 + k] += 1.0 / off[k];
+            weights[0] -= (1.0 - along[k] / length) / off[k];
+            weights[1] -= along[k] / length / off[k];
+            angles.x += 0.5 * along[k] * (along[k] - length) / off[k];
+        }
+        Hinge { vertices, triangles, length, weights, angles }
+    }
+}
+
+/// An edge as seen from a star.
+#[derive(Clone, Copy, Debug)]
+struct Spoke {
+    hinge: u32,
+    /// Where the edge goes, in the frame of the star.
+    direction: (f64, f64),
+    /// −1 if the way across the edge is to the right of where it goes.
+    sign: f64,
+    /// The angles of the edge, in the frame of the star, m.
+    angles: Triple,
+    /// What the angle adds to the three second derivatives, times the root of the area.
+    weights: DVec3,
+}
+
+impl Spoke {
+    /// From second derivatives in the frame of the edge to those in the frame of the star.
+    fn rotation(&self) -> DMat3 {
+        let (cos, sin) = self.direction;
+        let both = self.sign * SQRT_2 * cos * sin;
+        DMat3::from_cols(
+            DVec3::new(cos * cos, sin * sin, SQRT_2 * cos * sin),
+            across(cos, sin),
+            DVec3::new(-both, both, self.sign * (cos * cos - sin * sin)),
+        )
+    }
+}
+
+/// A vertex with what is around it.
+#[derive(Clone, Debug)]
+struct Star {
+    vertex: u32,
+    /// Its spokes are `first..end`.
+    first: usize,
+    end: usize,
+    /// m².
+    area: f64,
+    /// Σ weights ⊗ angles: what the star makes of second derivatives.
+    measured: DMat3,
+    /// Σ angles ⊗ angles.
+    squares: DMat3,
+    /// Second derivative across the border that it lies at.
+    border: Option<Triple>,
+}
+
+/// Hinges of a mesh, and which of them is at each side of each triangle; side k is opposite corner k.
+struct Hinges<'a> {
+    rest: &'a [DVec3],
+    triangles: &'a [[u32; 3]],
+    hinges: Vec<Hinge>,
+    at: Vec<[Option<u32>; 3]>,
+}
+
+/// Patches of all vertices. `rigidity` is the bending rigidity of the sheet, N·m. Across edges of more than two triangles
+/// nothing bends, nor do triangles without area. A vertex of very many neighbours has several patches, one for each part of
+/// what is around it.
+pub fn sheet_patches(rest: &[DVec3], triangles: &[[u32; 3]], rigidity: f64) -> Vec<Patch> {
+    let hinges = Hinges::new(rest, triangles);
+    let mut stars = Stars::new(&hinges);
+    stars.settle(&hinges.hinges);
+    stars.stars.iter().filter_map(|star| stars.patch(star, &hinges, rigidity)).collect()
+}
+
+impl Hinges<'_> {
+    fn new<'a>(rest: &'a [DVec3], triangles: &'a [[u32; 3]]) -> Hinges<'a> {
+        // Sides (low, high, triangle), so that the two of an edge come one after the other.
+        let mut sides: Vec<(u32, u32, u32)> = (0u32..)
+            .zip(triangles)
+            .flat_map(|(t, &[a, b, c])| [(a, b, t), (b, c, t), (c, a, t)])
+            .map(|(i, j, t)| (i.min(j), i.max(j), t))
+            .collect();
+        sides.sort_unstable();
+        let spans = |t: u32| spans_a_plane(triangles[t as usize].map(|v| rest[v as usize]));
+        let mut hinges = Vec::new();
+        let mut at = vec![[None; 3]; triangles.len()];
+        for run in sides.chunk_by(|s, t| (s.0, s.1) == (t.0, t.1)) {
+            let [(a, b, s), (_, _, t)] = *run else { continue };
+            if s == t || !spans(s) || !spans(t) {
+                continue;
+            }
+            let corner = |t: u32| triangles[t as usize].iter().position(|&v| v != a && v != b);
+            if let (Some(k), Some(l)) = (corner(s), corner(t)) {
+                let (p, q) = (triangles[s as usize][k], triangles[t as usize][l]);
+                if p != q {
+                    at[s as usize][k] = Some(hinges.len() as u32);
+                    at[t as usize][l] = Some(hinges.len() as u32);
+                    hinges.push(Hinge::new(rest, [a, b, p, q], [s, t]));
+                }
+            }
+        }
+        Hinges { rest, triangles, hinges, at }
+    }
+
+    /// The corner of a triangle that is neither of two others.
+    fn third(&self, t: u32, v: u32, w: u32) -> Option<u32> {
+        self.triangles[t as usize].iter().copied().find(|&c| c != v && c != w)
+    }
+
+    /// The hinge between `v` and `w` at a triangle, and the triangle on its other side.
+    fn across(&self, t: u32, v: u32, w: u32) -> Option<(u32, u32)> {
+        let k = self.triangles[t as usize].iter().position(|&c| c != v && c != w)?;
+        let hinge = self.at[t as usize][k]?;
+        let [first, second] = self.hinges[hinge as usize].triangles;
+        Some((hinge, if first == t { second } else { first }))
+    }
+
+    /// Finds the triangles around `v` that hinges join to `t`, in order.
+    fn find_fan(&self, v: u32, t: u32, fan: &mut Fan) {
+        fan.triangles.clear();
+        fan.spokes.clear();
+        fan.closed = false;
+        let Some(mut near) = self.third(t, v, v) else { return };
+        // Back to where it begins, or once around.
+        let mut first = t;
+        while let Some((_, next)) = self.across(first, v, near)
+            && let Some(w) = self.third(next, v, near)
+        {
+            (first, near) = (next, w);
+            if first == t {
+                break;
+            }
+        }
+        let mut t = first;
+        let from = |w: u32| self.rest[w as usize] - self.rest[v as usize];
+        fan.radii[0] = from(near).length();
+        while let Some(far) = self.third(t, v, near) {
+            let (a, b) = (from(near), from(far));
+            fan.triangles.push((t, a.dot(b), a.cross(b).length()));
+            fan.radii[1] = b.length();
+            let Some((hinge, next)) = self.across(t, v, far) else { break };
+            fan.spokes.push(hinge);
+            if next == first {
+                fan.closed = true;
+                break;
+            }
+            (t, near) = (next, far);
+        }
+        fan.lay_flat();
+    }
+}
+
+/// Triangles around a vertex.
+#[derive(Default)]
+struct Fan {
+    /// With the inner and outer product of their sides at the vertex, m².
+    triangles: Vec<(u32, f64, f64)>,
+    /// Where the edge after each of them goes when all are laid into a plane: cosine and sine.
+    directions: Vec<(f64, f64)>,
+    /// Hinges between each of them and the next.
+    spokes: Vec<u32>,
+    /// Whether the last is followed by the first.
+    closed: bool,
+    /// Lengths of the first edge and of the last, m.
+    radii: [f64; 2],
+}
+
+impl Fan {
+    /// Finds the directions. The top of a cone is flattened evenly.
+    fn lay_flat(&mut self) {
+        self.directions.clear();
+        let (mut cosine, mut sine) = (1.0, 0.0);
+        for (_, inner, outer) in &self.triangles {
+            let (x, y) = (cosine * inner - sine * outer, cosine * outer + sine * inner);
+            let length = (x * x + y * y).sqrt();
+            (cosine, sine) = (x / length, y / length);
+            self.directions.push((cosine, sine));
+        }
+        if self.closed && (cosine - 1.0).abs() + sine.abs() > 1e-9 {
+            let angles = || self.triangles.iter().map(|(_, inner, outer)| atan2(*outer, *inner));
+            let scale = 2.0 * PI / angles().sum::<f64>();
+            let mut angle = 0.0;
+            for (direction, own) in self.directions.iter_mut().zip(angles()) {
+                angle += own * scale;
+                *direction = (cos(angle), sin(angle));
+            }
+        }
+    }
+}
+
+/// Whether a triangle is more than a line: the height of a tip above an edge is divided by.
+fn spans_a_plane([a, b, c]: [DVec3; 3]) -> bool {
+    let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
+    (b - a).cross(c - a).length() > 1e-9 * longest
+}
+
+/// a bᵀ.
+fn outer(a: DVec3, b: DVec3) -> DMat3 {
+    DMat3::from_cols(a * b.x, a * b.y, a * b.z)
+}
+
+/// The second derivative across a direction.
+fn across(cos: f64, sin: f64) -> Triple {
+    DVec3::new(sin * sin, cos * cos, -SQRT_2 * cos * sin)
+}
+
+/// All stars of a mesh.
+struct Stars {
+    stars: Vec<Star>,
+    spokes: Vec<Spoke>,
+    /// For each hinge, the spokes that it is and the stars that these belong to.
+    ends: Vec<[(u32, u32); 2]>,
+}
+
+impl Stars {
+    fn new(hinges: &Hinges) -> Stars {
+        let corners = (0u32..).zip(hinges.triangles).flat_map(|(t, c)| c.map(|v| (v, t)));
+        let around = Rows::from_pairs(hinges.rest.len(), corners);
+        let mut stars =
+            Stars { stars: Vec::new(), spokes: Vec::new(), ends: vec![[(0, 0); 2]; hinges.hinges.len()] };
+        // The last vertex whose fans each triangle was found in.
+        let mut seen = vec![u32::MAX; hinges.triangles.len()];
+        let mut fan = Fan::default();
+        for v in 0..hinges.rest.len() as u32 {
+            for &t in around.row(v as usize) {
+                if seen[t as usize] != v && hinges.at[t as usize] != [None; 3] {
+                    hinges.find_fan(v, t, &mut fan);
+                    fan.triangles.iter().for_each(|(t, ..)| seen[*t as usize] = v);
+                    stars.add(hinges, v, &fan);
+                }
+            }
+        }
+        stars
+    }
+
+    fn add(&mut self, hinges: &Hinges, vertex: u32, fan: &Fan) {
+        let count = fan.spokes.len();
+        // From the first neighbour to the last is along the border.
+        let border = fan.directions.last().filter(|_| !fan.closed).and_then(|(cos, sin)| {
+            let (x, y) = (fan.radii[1] * cos - fan.radii[0], fan.radii[1] * sin);
+            let length = (x * x + y * y).sqrt();
+            (length > 1e-3 * fan.radii[0]).then(|| across(x / length, y / length))
+        });
+        let whole = count < SIZE && fan.closed;
+        let parts = if whole { 1 } else { count.div_ceil(MOST_SPOKES) };
+        for part in 0..parts {
+            let (begin, end) = (count * part / parts, count * (part + 1) / parts);
+            let mut area = 0.0;
+            for i in begin..=end {
+                // A third of each triangle, a half of that where two parts meet or a whole star ends where it begins.
+                let inside = i > begin && i < end;
+                let at_border = !fan.closed && (i == 0 || i == count);
+                let share = if inside || at_border { 1.0 / 3.0 } else { 1.0 / 6.0 };
+                area += share * 0.5 * fan.triangles[i % fan.triangles.len()].2;
+            }
+            self.add_part(hinges, vertex, fan, (begin, end), (area, border));
+        }
+    }
+
+    fn add_part(
+        &mut self,
+        hinges: &Hinges,
+        vertex: u32,
+        fan: &Fan,
+        (begin, end): (usize, usize),
+        (area, border): (f64, Option<Triple>),
+    ) {
+        let number = self.stars.len() as u32;
+        let first = self.spokes.len();
+        let (mut measured, mut squares) = (DMat3::ZERO, DMat3::ZERO);
+        for i in begin..end {
+            let hinge = &hinges.hinges[fan.spokes[i] as usize];
+            let direction @ (cos, sin) = fan.directions[i];
+            let left = fan.triangles[(i + 1) % fan.triangles.len()].0;
+            // Both the way along the edge and the way across may be the opposite of those of the hinge.
+            let sign = if (hinge.vertices[0] == vertex) == (hinge.triangles[0] == left) { 1.0 } else { -1.0 };
+            let weights = across(cos, sin) * (0.5 * hinge.length / area.sqrt());
+            let mut spoke = Spoke { hinge: fan.spokes[i], direction, sign, angles: hinge.angles, weights };
+            spoke.angles = spoke.rotation() * hinge.angles;
+            measured += outer(weights, spoke.angles);
+            squares += outer(spoke.angles, spoke.angles);
+            let end = usize::from(hinge.vertices[0] != vertex);
+            self.ends[fan.spokes[i] as usize][end] = (number, self.spokes.len() as u32);
+            self.spokes.push(spoke);
+        }
+        let end = self.spokes.len();
+        if end > first {
+            self.stars.push(Star { vertex, first, end, area, measured, squares, border });
+        }
+    }
+
+    /// Changes the weights until moments are right.
+    fn settle(&mut self, hinges: &[Hinge]) {
+        // When each star was changed and each hinge was right last, in rounds: what has not changed since is left alone.
+        let mut changed = vec![1u32; self.stars.len()];
+        let mut right = vec![0u32; hinges.len()];
+        for round in 1..=ROUNDS {
+            let mut all = true;
+            for (number, hinge) in hinges.iter().enumerate() {
+                let [a, b] = self.ends[number].map(|(star, _)| star as usize);
+                if changed[a].max(changed[b]) < right[number] {
+                    continue;
+                }
+                if self.correct(number, hinge) {
+                    right[number] = round;
+                } else {
+                    (changed[a], changed[b], all) = (round, round, false);
+                }
+            }
+            if all {
+                break;
+            }
+        }
+    }
+
+    /// By how much the moments across an edge are off, for second derivatives in its frame.
+    fn off(&self, number: usize, hinge: &Hinge) -> Triple {
+        let mut off = DVec3::new(0.0, hinge.length, 0.0);
+        for (star, spoke) in self.ends_of(number) {
+            off -= spoke.rotation().transpose() * (star.measured.transpose() * spoke.weights);
+        }
+        self.borders(number).into_iter().flatten().fold(off, |off, b| off - b * b.dot(off))
+    }
+
+    /// How the moments across an edge change with the weights, squared: the gradient of W_e · M K, M = Σ W ⊗ c, by the
+    /// weights of any spoke f is W_e (c_f · K), and M K on top for e itself.
+    fn square(&self, number: usize, hinge: &Hinge) -> DMat3 {
+        let mut square = DMat3::ZERO;
+        for (star, spoke) in self.ends_of(number) {
+            let rotation = spoke.rotation();
+            let back = rotation.transpose();
+            let measured = star.measured * rotation;
+            let moment = measured.transpose() * spoke.weights;
+            square += (back * star.squares * rotation) * spoke.weights.length_squared()
+                + outer(moment, hinge.angles)
+                + outer(hinge.angles, moment)
+                + measured.transpose() * measured;
+        }
+        for b in self.borders(number).into_iter().flatten() {
+            let inside = DMat3::IDENTITY - outer(b, b);
+            square = inside * square * inside;
+        }
+        square
+    }
+
+    /// The two stars of an edge, and its spokes there.
+    fn ends_of(&self, number: usize) -> [(&Star, &Spoke); 2] {
+        self.ends[number].map(|(star, spoke)| (&self.stars[star as usize], &self.spokes[spoke as usize]))
+    }
+
+    /// What has a moment across a border that the ends of an edge lie at, in its frame: nothing is asked of these.
+    fn borders(&self, number: usize) -> [Option<Triple>; 2] {
+        let [a, b] = self
+            .ends_of(number)
+            .map(|(star, spoke)| star.border.map(|border| spoke.rotation().transpose() * border));
+        let (Some(first), Some(second)) = (a, b) else { return [a, b] };
+        let other = second - first * first.dot(second);
+        // Nearly the same border.
+        [a, (other.length() > 0.5).then(|| other.normalize())]
+    }
+
+    /// Makes the moments across an edge right, by the smallest change of the weights of its two stars. Whether they were.
+    fn correct(&mut self, number: usize, hinge: &Hinge) -> bool {
+        let off = self.off(number, hinge);
+        if off.abs().max_element() <= RIGHT * hinge.length {
+            return true;
+        }
+        let square = self.square(number, hinge);
+        let trace = square.x_axis.x + square.y_axis.y + square.z_axis.z;
+        let step = (square + DMat3::IDENTITY * (1e-6 * trace)).inverse() * off;
+        if !step.is_finite() {
+            return true;
+        }
+        for (star, spoke) in self.ends[number] {
+            let star = &mut self.stars[star as usize];
+            let Spoke { angles, weights, .. } = self.spokes[spoke as usize];
+            let along = self.spokes[spoke as usize].rotation() * step;
+            let own = star.measured * along;
+            for spoke in &mut self.spokes[star.first..star.end] {
+                spoke.weights += weights * spoke.angles.dot(along);
+            }
+            self.spokes[spoke as usize].weights += own;
+            star.measured += outer(weights, star.squares * along) + outer(own, angles);
+        }
+        false
+    }
+
+    fn patch(&self, star: &Star, hinges: &Hinges, rigidity: f64) -> Option<Patch> {
+        let mut vertices = [star.vertex; SIZE];
+        let mut weights = [[0.0; SIZE]; 3];
+        let mut used = 1;
+        let root = star.area.sqrt();
+        for spoke in &self.spokes[star.first..star.end] {
+            let hinge = &hinges.hinges[spoke.hinge as usize];
+            for (&v, angle) in hinge.vertices.iter().zip(hinge.weights) {
+                let place = vertices[..used].iter().position(|&w| w == v).unwrap_or_else(|| {
+                    used += 1;
+                    used - 1
+                });
+                vertices[place] = v;
+                for (weights, own) in weights.iter_mut().zip(spoke.weights.to_array()) {
+                    weights[place] += own * angle / root;
+                }
+            }
+        }
+        if !weights.as_flattened().iter().all(|w| w.is_finite()) {
+            return None;
+        }
+        let mut patch = Patch {
+            vertices,
+            weights,
+            stiffness: rigidity * star.area,
+            rest: [0.0; 3],
+            rest_along: [[0.0; 2]; 3],
+            rope: false,
+        };
+        patch.keep_rest_shape(hinges.rest, used, root);
+        Some(patch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::math::uniform;
+    use crate::mesh::generate;
+    use crate::scene::{Diagonals, Grid};
+
+    type Mesh = (Vec<DVec3>, Vec<[u32; 3]>);
+
+    fn grid(vertices: u32, wide: f64, diagonals: Diagonals) -> Mesh {
+        let mesh = generate::grid(&Grid {
+            size: [wide, 1.0],
+            vertices: [vertices, vertices],
+            diagonals,
+            ..Grid::default()
+        });
+        (mesh.positions, mesh.triangles)
+    }
+
+    /// Vertices moved by up to a quarter of a cell.
+    fn irregular(diagonals: Diagonals) -> Mesh {
+        let (mut x, triangles) = grid(13, 1.0, diagonals);
+        for (i, p) in (0u64..).zip(&mut x) {
+            let r = |k: u64| 0.5 / 12.0 * (uniform(7, 2 * i + k) - 0.5);
+            *p += DVec3::new(r(0), 0.0, r(1));
+        }
+        (x, triangles)
+    }
+
+    /// A disc with twenty triangles around its middle, in six rings.
+    fn disc() -> Mesh {
+        let mut x = vec![DVec3::ZERO];
+        let mut triangles = Vec::new();
+        let at = |ring: u32, k: u32| if ring == 0 { 0 } else { 1 + 20 * (ring - 1) + k % 20 };
+        for ring in 1..=6 {
+            for k in 0..20 {
+                let angle = PI * f64::from(k) / 10.0;
+                x.push(DVec3::new(cos(angle), 0.0, sin(angle)) * (1.0 / 6.0 * f64::from(ring)));
+                triangles.push([at(ring - 1, k), at(ring, k), at(ring, k + 1)]);
+                if ring > 1 {
+                    triangles.push([at(ring - 1, k), at(ring, k + 1), at(ring - 1, k + 1)]);
+                }
+            }
+        }
+        (x, triangles)
+    }
+
+    fn meshes() -> Vec<(&'static str, Mesh)> {
+        vec![
+            ("regular", grid(13, 1.0, Diagonals::Regular)),
+            ("alternating", grid(13, 1.0, Diagonals::Alternating)),
+            ("alternating rectangles", grid(13, 2.5, Diagonals::Alternating)),
+            ("irregular", irregular(Diagonals::Regular)),
+            ("irregular alternating", irregular(Diagonals::Alternating)),
+            ("disc", disc()),
+        ]
+    }
+
+    /// The three quadratic surfaces, of second derivatives of length 1.
+    fn quadratic(q: usize, p: DVec3) -> f64 {
+        [0.5 * p.x * p.x, 0.5 * p.z * p.z, p.x * p.z / SQRT_2][q]
+    }
+
+    fn second(patch: &Patch, height: impl Fn(u32) -> f64) -> [f64; 3] {
+        patch.weights.map(|w| patch.vertices.iter().zip(w).map(|(&v, w)| w * height(v)).sum())
+    }
+
+    /// The energy of a quadratic surface is off by the mean of what its moments are off by, so at most by the root of the mean
+    /// square; 2 % is what may be seen.
+    #[test]
+    fn moments_are_right_on_any_mesh() {
+        for (name, (x, triangles)) in meshes() {
+            let hinges = Hinges::new(&x, &triangles);
+            let mut stars = Stars::new(&hinges);
+            let off = |stars: &Stars| {
+                let each = (0..).zip(&hinges.hinges);
+                let squares: f64 =
+                    each.map(|(n, h)| stars.off(n, h).length_squared() / (h.length * h.length)).sum();
+                (squares / hinges.hinges.len() as f64).sqrt()
+            };
+            let before = off(&stars);
+            stars.settle(&hinges.hinges);
+            assert!(off(&stars) < 0.01, "{name}: {before}, then {}", off(&stars));
+            assert!(before > 0.05, "{name}: {before}");
+        }
+    }
+
+    /// A plate that is bent evenly is at rest but for its border.
+    #[test]
+    fn quadratic_surfaces_are_in_balance_inside() {
+        for (name, (x, triangles)) in meshes() {
+            let patches = sheet_patches(&x, &triangles, 3.0);
+            let (low, high) = crate::mesh::bounds(&x);
+            let margin = (high - low) * 0.21;
+            let inside = |p: DVec3| {
+                let (a, b) = (p - low - margin, high - margin - p);
+                a.x > 0.0 && a.z > 0.0 && b.x > 0.0 && b.z > 0.0
+            };
+            for q in 0..3 {
+                let (mut force, mut size) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+                for patch in &patches {
+                    let bent = second(patch, |v| quadratic(q, x[v as usize]));
+                    for (weights, c) in patch.weights.iter().zip(bent) {
+                        for (&v, w) in patch.vertices.iter().zip(weights) {
+                            force[v as usize] += patch.stiffness * w * c;
+                            size[v as usize] += (patch.stiffness * w * c).abs();
+                        }
+                    }
+                }
+                let checked: Vec<usize> = (0..x.len()).filter(|&v| inside(x[v])).collect();
+                assert!(checked.len() > 30);
+                let mean = |of: &[f64]| checked.iter().map(|&v| of[v] * of[v]).sum::<f64>().sqrt();
+                let (force, size) = (mean(&force), mean(&size));
+                assert!(force < 0.01 * size, "{name} {q}: {force} of {size}");
+            }
+        }
+    }
+
+    /// Rigidity is the same in all directions: over whole periods of the mesh the energy is that of a plate.
+    #[test]
+    fn quadratic_surfaces_have_the_energy_of_a_plate() {
+        for (diagonals, wide) in
+            [(Diagonals::Regular, 1.0), (Diagonals::Alternating, 1.0), (Diagonals::Alternating, 2.5)]
+        {
+            let (x, triangles) = grid(13, wide, diagonals);
+            let patches = sheet_patches(&x, &triangles, 3.0);
+            let cell = wide / 144.0;
+            for degrees in (0..180).step_by(15) {
+                let (s, c) = crate::math::sin_cos_degrees(f64::from(degrees));
+                let height = |v: u32| {
+                    let along = x[v as usize].x * c + x[v as usize].z * s;
+                    0.5 * along * along
+                };
+                let own = |p: &&Patch| {
+                    let (row, column) = (p.vertices[0] / 13, p.vertices[0] % 13);
+                    (4..8).contains(&row) && (4..8).contains(&column)
+                };
+                let energy: f64 = patches
+                    .iter()
+                    .filter(own)
+                    .map(|p| p.stiffness * second(p, height).iter().map(|c| c * c).sum::<f64>())
+                    .sum();
+                let plate = 3.0 * 16.0 * cell;
+                assert!((energy / plate - 1.0).abs() < 0.005, "{diagonals:?} {degrees}: {energy} {plate}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_way_around_of_triangles_does_not_matter() {
+        // The middle of the disc is cut in parts elsewhere then, which its two inner rings feel.
+        for ((x, mut triangles), first) in [(irregular(Diagonals::Alternating), 0), (disc(), 41)] {
+            let energies = |triangles: &[[u32; 3]]| -> Vec<f64> {
+                let patches = sheet_patches(&x, triangles, 1.0);
+                let mut each = vec![0.0; x.len()];
+                for p in patches {
+                    let bent = second(&p, |v| uniform(3, u64::from(v)));
+                    each[p.vertices[0] as usize] += p.stiffness * bent.iter().map(|c| c * c).sum::<f64>();
+                }
+                each
+            };
+            let before = energies(&triangles);
+            triangles.iter_mut().step_by(3).for_each(|t| t.swap(1, 2));
+            let after = energies(&triangles);
+            let same = |v: usize| (before[v] - after[v]).abs() < 1e-6 * before[v].max(1.0);
+            assert!(
+                (first..x.len()).all(same),
+                "{:?}",
+                (0..x.len()).filter(|&v| !same(v)).collect::<Vec<_>>()
+            );
+        }
+    }
+
+    proptest! {
+        /// However irregular and full of holes the mesh: a flat sheet, moved and tilted, does not bend.
+        #[test]
+        fn flat_sheets_do_not_bend(seed in 0u64..1000, most in 0.0f64..0.5, kept in 0.3f64..1.0) {
+            let (mut x, mut triangles) = grid(7, 1.0, Diagonals::Alternating);
+            for (i, p) in (0u64..).zip(&mut x) {
+                let r = |k: u64| most / 6.0 * (uniform(seed, 2 * i + k) - 0.5);
+                *p += DVec3::new(r(0), 0.0, r(1));
+            }
+            let mut number = 1000;
+            triangles.retain(|_| {
+                number += 1;
+                uniform(seed, number) < kept
+            });
+            for patch in sheet_patches(&x, &triangles, 1.0) {
+                prop_assert!(patch.stiffness > 0.0 && patch.rest == [0.0; 3], "{patch:?}");
+                for height in [|_: DVec3| 1.0, |p: DVec3| p.x, |p: DVec3| p.z] {
+                    let bent = second(&patch, |v| height(x[v as usize]));
+                    let sizes = patch.weights.map(|w| w.iter().fold(0.0f64, |most, w| most.max(w.abs())));
+                    prop_assert!(bent.iter().zip(sizes).all(|(b, size)| b.abs() <= 1e-9 * size.max(1.0)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_vertex_of_many_neighbours_has_several_patches() {
+        let (x, triangles) = disc();
+        let patches = sheet_patches(&x, &triangles, 1.0);
+        assert_eq!(patches.iter().filter(|p| p.vertices[0] == 0).count(), 4);
+        assert!(patches.iter().all(|p| p.used() <= SIZE));
+    }
+
+    /// A triangle without area, as in a seam that was not welded, bends nothing and does not spoil its neighbours.
+    #[test]
+    fn triangles_without_area_are_left_out() {
+        let (mut x, mut triangles) = grid(3, 1.0, Diagonals::Alternating);
+        let whole = sheet_patches(&x, &triangles, 1.0);
+        assert!(!whole.is_empty());
+        x.push(x[8]);
+        x.push(x[8] + DVec3::X);
+        triangles.extend([[8, 9, 10], [8, 9, 5]]);
+        assert_eq!(sheet_patches(&x, &triangles, 1.0), whole);
+    }
+}
