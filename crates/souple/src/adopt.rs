@@ -173,6 +173,7 @@ fn carry_topology(
         spring.rest_length = is.rest_length;
     }
     torn.bending = is.bending;
+    torn.stars.clone_from(&is.stars);
     torn.rebuild_derived();
     Ok(Arc::new(torn))
 }

@@ -110,7 +110,7 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
         let pin_offsets = r.list(24, Reader::vector)?;
         let frozen = r.u8()? != 0;
         let topology = if r.u8()? != 0 {
-            Arc::new(restore_topology(r, body.topology.bending)?)
+            Arc::new(restore_topology(r, &body.topology)?)
         } else {
             Arc::clone(&body.topology)
         };
@@ -162,7 +162,8 @@ fn restore_fan(r: &mut Reader) -> Result<Fan, Error> {
     }
 }
 
-fn restore_topology(r: &mut Reader, bending: f64) -> Result<Topology, Error> {
+/// A torn topology; `whole` is that of the body before it tore.
+fn restore_topology(r: &mut Reader, whole: &Topology) -> Result<Topology, Error> {
     let version = r.u64()?;
     let rest_positions = r.list(24, Reader::vector)?;
     let masses = r.list(8, Reader::f64)?;
@@ -197,7 +198,8 @@ fn restore_topology(r: &mut Reader, bending: f64) -> Result<Topology, Error> {
         springs,
         parents,
         version,
-        bending,
+        bending: whole.bending,
+        stars: whole.stars.clone(),
         ..Topology::default()
     };
     topology.rebuild_derived();

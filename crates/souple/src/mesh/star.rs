@@ -24,6 +24,7 @@
 //! tens of per cent.
 
 use std::f64::consts::{PI, SQRT_2};
+use std::sync::Arc;
 
 use glam::{DMat3, DVec3};
 
@@ -33,6 +34,9 @@ use crate::math::{atan2, cos, sin};
 
 /// Rounds over all edges at most.
 const ROUNDS: u32 = 20;
+
+/// So many edges from a tear nothing of it is felt any more.
+const FAR: u32 = 3;
 
 /// Moments are right when they are off by less than this share.
 const RIGHT: f64 = 1e-3;
@@ -133,11 +137,43 @@ struct Hinges<'a> {
 /// Patches of all vertices. `rigidity` is the bending rigidity of the sheet, N·m. Across edges of more than two triangles
 /// nothing bends, nor do triangles without area. A vertex of very many neighbours has several patches, one for each part of
 /// what is around it.
-pub fn sheet_patches(rest: &[DVec3], triangles: &[[u32; 3]], rigidity: f64) -> Vec<Patch> {
+///
+/// `whole` are the weights of the mesh before it tore, which `parents` number: most stars of a torn one are settled with them.
+/// They are made if there are none yet.
+pub fn sheet_patches(
+    rest: &[DVec3],
+    triangles: &[[u32; 3]],
+    rigidity: f64,
+    parents: &[u32],
+    whole: &mut Option<Arc<StarWeights>>,
+) -> Vec<Patch> {
     let hinges = Hinges::new(rest, triangles);
     let mut stars = Stars::new(&hinges);
-    stars.settle(&hinges.hinges);
+    let known = whole.as_ref().map(|whole| stars.begin_with(whole, &hinges.hinges, parents));
+    stars.settle(&hinges.hinges, &known.unwrap_or_default());
+    whole.get_or_insert_with(|| Arc::new(stars.weights(&hinges.hinges)));
     stars.stars.iter().filter_map(|star| stars.patch(star, &hinges, rigidity)).collect()
+}
+
+/// Settled weights of all stars of a mesh.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StarWeights {
+    /// The vertex of each star and where its spokes begin, by vertex.
+    stars: Vec<(u32, u32)>,
+    /// The vertex that each spoke goes to, and its weights.
+    spokes: Vec<(u32, DVec3)>,
+}
+
+impl StarWeights {
+    /// The spokes of each star of a vertex.
+    fn of(&self, vertex: u32) -> impl Iterator<Item = &[(u32, DVec3)]> {
+        let begin = self.stars.partition_point(|(v, _)| *v < vertex);
+        let own = (begin..self.stars.len()).take_while(move |&s| self.stars[s].0 == vertex);
+        own.map(|s| {
+            let end = self.stars.get(s + 1).map_or(self.spokes.len(), |(_, end)| *end as usize);
+            &self.spokes[self.stars[s].1 as usize..end]
+        })
+    }
 }
 
 impl Hinges<'_> {
@@ -357,14 +393,53 @@ impl Stars {
         }
     }
 
-    /// Changes the weights until moments are right.
-    fn settle(&mut self, hinges: &[Hinge]) {
+    /// The vertex that a spoke goes to.
+    fn end(&self, vertex: u32, spoke: &Spoke, hinges: &[Hinge]) -> u32 {
+        let [a, b, ..] = hinges[spoke.hinge as usize].vertices;
+        if a == vertex { b } else { a }
+    }
+
+    fn weights(&self, hinges: &[Hinge]) -> StarWeights {
+        let mut weights = StarWeights::default();
+        for star in &self.stars {
+            weights.stars.push((star.vertex, weights.spokes.len() as u32));
+            let spokes = self.spokes[star.first..star.end].iter();
+            weights.spokes.extend(spokes.map(|s| (self.end(star.vertex, s, hinges), s.weights)));
+        }
+        weights
+    }
+
+    /// Gives stars that have the same spokes as before the mesh tore the weights that they had. Tells which these are.
+    fn begin_with(&mut self, whole: &StarWeights, hinges: &[Hinge], parents: &[u32]) -> Vec<bool> {
+        let mut known = vec![false; self.stars.len()];
+        for number in 0..self.stars.len() {
+            let Star { vertex, first, end, .. } = self.stars[number];
+            let spokes = &self.spokes[first..end];
+            let same = |before: &&[(u32, DVec3)]| {
+                let ends = spokes.iter().map(|s| parents[self.end(vertex, s, hinges) as usize]);
+                before.iter().map(|(end, _)| *end).eq(ends)
+            };
+            let Some(before) = whole.of(parents[vertex as usize]).find(same) else { continue };
+            let mut measured = DMat3::ZERO;
+            for (spoke, (_, weights)) in self.spokes[first..end].iter_mut().zip(before) {
+                spoke.weights = *weights;
+                measured += outer(*weights, spoke.angles);
+            }
+            self.stars[number].measured = measured;
+            known[number] = true;
+        }
+        known
+    }
+
+    /// Changes the weights until moments are right, near stars whose weights are not `known`.
+    fn settle(&mut self, hinges: &[Hinge], known: &[bool]) {
+        let near = self.near_unknown(known);
         // When each star was changed and each hinge was right last, in rounds: what has not changed since is left alone.
         let mut changed = vec![1u32; self.stars.len()];
         let mut right = vec![0u32; hinges.len()];
         for round in 1..=ROUNDS {
             let mut all = true;
-            for (number, hinge) in hinges.iter().enumerate() {
+            for (number, hinge) in hinges.iter().enumerate().filter(|(number, _)| near[*number]) {
                 let [a, b] = self.ends[number].map(|(star, _)| star as usize);
                 if changed[a].max(changed[b]) < right[number] {
                     continue;
@@ -379,6 +454,21 @@ impl Stars {
                 break;
             }
         }
+    }
+
+    /// For each hinge whether it is within a few edges of a star whose weights are not known.
+    fn near_unknown(&self, known: &[bool]) -> Vec<bool> {
+        let mut reached: Vec<bool> =
+            (0..self.stars.len()).map(|s| !known.get(s).copied().unwrap_or(false)).collect();
+        let is_near =
+            |reached: &[bool], ends: &[(u32, u32); 2]| ends.iter().any(|(s, _)| reached[*s as usize]);
+        for _ in 0..FAR {
+            let before = reached.clone();
+            for ends in self.ends.iter().filter(|ends| is_near(&before, ends)) {
+                ends.iter().for_each(|(star, _)| reached[*star as usize] = true);
+            }
+        }
+        self.ends.iter().map(|ends| is_near(&reached, ends)).collect()
     }
 
     /// By how much the moments across an edge are off, for second derivatives in its frame.
@@ -498,6 +588,10 @@ mod tests {
 
     type Mesh = (Vec<DVec3>, Vec<[u32; 3]>);
 
+    fn patches_of(rest: &[DVec3], triangles: &[[u32; 3]], rigidity: f64) -> Vec<Patch> {
+        sheet_patches(rest, triangles, rigidity, &[], &mut None)
+    }
+
     fn grid(vertices: u32, wide: f64, diagonals: Diagonals) -> Mesh {
         let mesh = generate::grid(&Grid {
             size: [wide, 1.0],
@@ -570,7 +664,7 @@ mod tests {
                 (squares / hinges.hinges.len() as f64).sqrt()
             };
             let before = off(&stars);
-            stars.settle(&hinges.hinges);
+            stars.settle(&hinges.hinges, &[]);
             assert!(off(&stars) < 0.01, "{name}: {before}, then {}", off(&stars));
             assert!(before > 0.05, "{name}: {before}");
         }
@@ -580,7 +674,7 @@ mod tests {
     #[test]
     fn quadratic_surfaces_are_in_balance_inside() {
         for (name, (x, triangles)) in meshes() {
-            let patches = sheet_patches(&x, &triangles, 3.0);
+            let patches = patches_of(&x, &triangles, 3.0);
             let (low, high) = crate::mesh::bounds(&x);
             let margin = (high - low) * 0.21;
             let inside = |p: DVec3| {
@@ -614,7 +708,7 @@ mod tests {
             [(Diagonals::Regular, 1.0), (Diagonals::Alternating, 1.0), (Diagonals::Alternating, 2.5)]
         {
             let (x, triangles) = grid(13, wide, diagonals);
-            let patches = sheet_patches(&x, &triangles, 3.0);
+            let patches = patches_of(&x, &triangles, 3.0);
             let cell = wide / 144.0;
             for degrees in (0..180).step_by(15) {
                 let (s, c) = crate::math::sin_cos_degrees(f64::from(degrees));
@@ -642,7 +736,7 @@ mod tests {
         // The middle of the disc is cut in parts elsewhere then, which its two inner rings feel.
         for ((x, mut triangles), first) in [(irregular(Diagonals::Alternating), 0), (disc(), 41)] {
             let energies = |triangles: &[[u32; 3]]| -> Vec<f64> {
-                let patches = sheet_patches(&x, triangles, 1.0);
+                let patches = patches_of(&x, triangles, 1.0);
                 let mut each = vec![0.0; x.len()];
                 for p in patches {
                     let bent = second(&p, |v| uniform(3, u64::from(v)));
@@ -676,7 +770,7 @@ mod tests {
                 number += 1;
                 uniform(seed, number) < kept
             });
-            for patch in sheet_patches(&x, &triangles, 1.0) {
+            for patch in patches_of(&x, &triangles, 1.0) {
                 prop_assert!(patch.stiffness > 0.0 && patch.rest == [0.0; 3], "{patch:?}");
                 for height in [|_: DVec3| 1.0, |p: DVec3| p.x, |p: DVec3| p.z] {
                     let bent = second(&patch, |v| height(x[v as usize]));
@@ -690,7 +784,7 @@ mod tests {
     #[test]
     fn a_vertex_of_many_neighbours_has_several_patches() {
         let (x, triangles) = disc();
-        let patches = sheet_patches(&x, &triangles, 1.0);
+        let patches = patches_of(&x, &triangles, 1.0);
         assert_eq!(patches.iter().filter(|p| p.vertices[0] == 0).count(), 4);
         assert!(patches.iter().all(|p| p.used() <= SIZE));
     }
@@ -699,11 +793,45 @@ mod tests {
     #[test]
     fn triangles_without_area_are_left_out() {
         let (mut x, mut triangles) = grid(3, 1.0, Diagonals::Alternating);
-        let whole = sheet_patches(&x, &triangles, 1.0);
+        let whole = patches_of(&x, &triangles, 1.0);
         assert!(!whole.is_empty());
         x.push(x[8]);
         x.push(x[8] + DVec3::X);
         triangles.extend([[8, 9, 10], [8, 9, 5]]);
-        assert_eq!(sheet_patches(&x, &triangles, 1.0), whole);
+        assert_eq!(patches_of(&x, &triangles, 1.0), whole);
+    }
+
+    /// A slit of two edges: stars at it change, those far away keep the bits that they had, and moments are right everywhere.
+    #[test]
+    fn a_torn_sheet_goes_on_from_the_weights_of_the_whole() {
+        let (mut x, mut triangles) = irregular(Diagonals::Alternating);
+        let n = x.len();
+        let mut whole = None;
+        let before = sheet_patches(&x, &triangles, 1.0, &[], &mut whole);
+        // The triangles on one side of the way 80 – 81 – 82, in a mesh of rows of 13, get a copy of 81.
+        let (rows, middle) = (13, 81);
+        x.push(x[middle]);
+        let mut parents: Vec<u32> = (0..n as u32).collect();
+        parents.push(middle as u32);
+        for t in &mut triangles {
+            let above = t.iter().map(|v| *v as usize / rows).sum::<usize>() > 3 * (middle / rows);
+            if above {
+                t.iter_mut().filter(|v| **v as usize == middle).for_each(|v| *v = n as u32);
+            }
+        }
+        let torn = sheet_patches(&x, &triangles, 1.0, &parents, &mut whole);
+        let kept = torn.iter().filter(|p| before.contains(p)).count();
+        assert!(kept > before.len() / 2 && kept < before.len(), "{kept} of {}", before.len());
+        let hinges = Hinges::new(&x, &triangles);
+        let mut stars = Stars::new(&hinges);
+        let known = stars.begin_with(whole.as_ref().unwrap(), &hinges.hinges, &parents);
+        stars.settle(&hinges.hinges, &known);
+        let offs = hinges
+            .hinges
+            .iter()
+            .enumerate()
+            .map(|(k, h)| stars.off(k, h).length_squared() / (h.length * h.length));
+        let mean = (offs.sum::<f64>() / hinges.hinges.len() as f64).sqrt();
+        assert!(mean < 0.01, "{mean}");
     }
 }

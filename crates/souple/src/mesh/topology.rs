@@ -4,11 +4,13 @@
 //! [`super::tear`] and [`super::cut`]. Everything under "derived" is recomputed by [`Topology::rebuild_derived`] and
 //! never saved.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 
 use super::open_edges;
 use super::patch::{Patch, rope_patches};
-use super::star::sheet_patches;
+use super::star::{StarWeights, sheet_patches};
 use super::triangle_area;
 
 /// Family of a spring (ESSI-18, ESSI-19).
@@ -137,6 +139,8 @@ pub struct Topology {
     pub edges: Vec<Edge>,
     /// Derived: what bends; empty without bending rigidity.
     pub patches: Vec<Patch>,
+    /// Derived when the body was whole, and kept when it tears: how its stars bend.
+    pub stars: Option<Arc<StarWeights>>,
     /// Derived: whether the triangles close a volume.
     pub closed: bool,
     /// Derived: rest area of each triangle, m².
@@ -196,7 +200,7 @@ impl Topology {
         }
         self.patches.clear();
         if self.bending > 0.0 {
-            self.patches = sheet_patches(rest, &self.triangles, self.bending);
+            self.patches = sheet_patches(rest, &self.triangles, self.bending, &self.parents, &mut self.stars);
             self.patches.append(&mut rope_patches(rest, &self.segments, self.bending));
         }
         let springs = &self.springs;

@@ -269,7 +269,7 @@ mod tests {
     fn a_visit_is_the_force_of_the_energy() {
         let mesh = generate::grid(&Grid { vertices: [9, 7], ..Grid::default() });
         let n = mesh.positions.len();
-        let mut patches = sheet_patches(&mesh.positions, &mesh.triangles, 0.01);
+        let mut patches = sheet_patches(&mesh.positions, &mesh.triangles, 0.01, &[], &mut None);
         let segments: Vec<[u32; 2]> = (1..9).map(|i| [i - 1, i]).collect();
         patches.extend(rope_patches(&mesh.positions, &segments, 0.01));
         // One more rope, curved at rest.
