@@ -3,8 +3,9 @@
 //! Loops write disjoint outputs, and sums are taken over blocks whose size depends on nothing. With one thread no thread
 //! pool is made and nothing is allocated.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -19,6 +20,9 @@ const PARALLEL_FROM: usize = 4 * BLOCK;
 
 /// Bodies of so many items are advanced one after the other, each on all threads.
 const LARGE_BODY: usize = 16 * BLOCK;
+
+/// How long work waits for threads to wake up before it begins without them.
+const WAIT_FOR_HELP: Duration = Duration::from_micros(200);
 
 /// How often a thread that is awake looks for work in vain before it offers its core to others.
 const MOST_IDLE: u32 = 200;
@@ -79,17 +83,25 @@ impl Parallel {
     /// longer than such a loop. Where they share cores they would be in the way.
     pub fn run_awake<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         let Some(pool) = self.pool.as_ref().filter(|_| self.spare_cores) else { return self.run(work) };
-        let awake = AtomicBool::new(true);
+        let state = Awake::default();
         pool.scope(|scope| {
-            // The thread that works has a share in the broadcast, too, which it must not wait in.
-            let own = rayon::current_thread_index();
-            let awake = &awake;
+            let (state, own) = (&state, rayon::current_thread_index());
+            // One that comes too late must not stay: it may be in the midst of a piece of the work, which would then wait for
+            // itself. The thread that works has a share in the broadcast, too.
             scope.spawn_broadcast(move |_, context| {
-                if Some(context.index()) != own {
-                    help_while(awake);
+                if Some(context.index()) != own && !state.begun.load(Ordering::Acquire) {
+                    state.entered.fetch_add(1, Ordering::AcqRel);
+                    state.help();
                 }
             });
-            let _lets_sleep = LetsSleep(awake);
+            let clock = Instant::now();
+            while state.entered.load(Ordering::Acquire) + 1 < pool.current_num_threads()
+                && clock.elapsed() < WAIT_FOR_HELP
+            {
+                std::hint::spin_loop();
+            }
+            state.begun.store(true, Ordering::Release);
+            let _lets_sleep = LetsSleep(&state.done);
             work()
         })
     }
@@ -215,17 +227,28 @@ impl Parallel {
     }
 }
 
-/// Takes part in loops of other threads without ever sleeping.
-fn help_while(awake: &AtomicBool) {
-    let mut idle = 0u32;
-    while awake.load(Ordering::Acquire) {
-        match rayon::yield_now() {
-            Some(rayon::Yield::Executed) => idle = 0,
-            // Another program may want this core.
-            _ if idle > MOST_IDLE => std::thread::yield_now(),
-            _ => {
-                idle += 1;
-                std::hint::spin_loop();
+/// What threads know of each other while one works and the others stay awake.
+#[derive(Default)]
+struct Awake {
+    /// How many others are there.
+    entered: AtomicUsize,
+    begun: AtomicBool,
+    done: AtomicBool,
+}
+
+impl Awake {
+    /// Takes part in loops of the thread that works, without ever sleeping.
+    fn help(&self) {
+        let mut idle = 0u32;
+        while !self.done.load(Ordering::Acquire) {
+            match rayon::yield_now() {
+                Some(rayon::Yield::Executed) => idle = 0,
+                // Another program may want this core.
+                _ if idle > MOST_IDLE => std::thread::yield_now(),
+                _ => {
+                    idle += 1;
+                    std::hint::spin_loop();
+                }
             }
         }
     }
@@ -236,7 +259,7 @@ struct LetsSleep<'a>(&'a AtomicBool);
 
 impl Drop for LetsSleep<'_> {
     fn drop(&mut self) {
-        self.0.store(false, Ordering::Release);
+        self.0.store(true, Ordering::Release);
     }
 }
 
@@ -252,5 +275,21 @@ mod tests {
             .map(|&n| Parallel::new(n).unwrap().dot(&a, &a, &mut Vec::new()).to_bits())
             .collect();
         assert!(sums.windows(2).all(|w| w[0] == w[1]), "{sums:?}");
+    }
+
+    #[test]
+    fn work_that_panics_while_others_are_awake_lets_them_sleep() {
+        let parallel = Parallel::new(2).unwrap();
+        let panics = std::panic::AssertUnwindSafe(|| parallel.run_awake(|| panic!("on purpose")));
+        assert!(std::panic::catch_unwind(panics).is_err());
+        for round in 0..2000u32 {
+            let mut items = vec![0u32; 4 * BLOCK + 7];
+            parallel.run_awake(|| {
+                parallel.blocks(&mut items, |start, block| {
+                    block.iter_mut().zip(start as u32..).for_each(|(item, i)| *item = i + round);
+                });
+            });
+            assert!(items.iter().zip(round..).all(|(item, i)| *item == i));
+        }
     }
 }

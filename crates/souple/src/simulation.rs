@@ -361,7 +361,9 @@ impl Simulation {
         let BodyState { x, topology, .. } = &self.state.bodies[body];
         self.normals[body].get_or_init(|| {
             let mut normals = Vec::new();
-            vertex_normals(x, &topology.triangles, &mut normals);
+            // Positions written by hand may be too few, until the next step refuses them.
+            let triangles = if x.len() == topology.len() { &topology.triangles[..] } else { &[] };
+            vertex_normals(x, triangles, &mut normals);
             normals
         })
     }

@@ -215,7 +215,8 @@ fn a_nan_at_any_stage_never_leaves_the_step_and_spares_the_rest() {
     for _ in 0..8 {
         clean.step();
     }
-    for stage in Stage::ALL {
+    // Nothing is computed while mappings are updated: what is seen is made when somebody looks.
+    for stage in Stage::ALL.into_iter().filter(|s| *s != Stage::UpdateMappings) {
         let mut s = simulation(&scene, 1);
         for step in 0..8 {
             if step == 3 {
@@ -230,7 +231,7 @@ fn a_nan_at_any_stage_never_leaves_the_step_and_spares_the_rest() {
         // The other body did not notice.
         assert_eq!(s.state().bodies[1].x, clean.state().bodies[1].x, "{stage:?}");
         assert!(!s.state().bodies[0].frozen, "{stage:?}: a passing fault must not freeze");
-        let silent = [Stage::BroadPhase, Stage::FindContacts, Stage::UpdateMappings, Stage::Record];
+        let silent = [Stage::BroadPhase, Stage::FindContacts, Stage::Record];
         assert_eq!(s.warnings().is_empty(), silent.contains(&stage), "{stage:?}: {:?}", s.warnings());
         if let Some(w) = s.warnings().first() {
             assert_eq!((w.body.as_str(), w.step), ("held", 3));

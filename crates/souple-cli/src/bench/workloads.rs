@@ -110,8 +110,8 @@ fn w1(n: u32) -> Result<Scene, Failure> {
     Ok(scene)
 }
 
-/// The cloth of `w1-100`, its supports shaken by 0.2 m at 1.5 Hz along x and by 0.1 m at 2.3 Hz along z: four times the
-/// acceleration of gravity.
+/// The cloth of `w1-100`, its supports shaken by 0.2 m at 1.5 Hz along x and by 0.1 m at 2.3 Hz along z: nearly three
+/// times the acceleration of gravity.
 fn shaken() -> Result<Scene, Failure> {
     let mut scene = w1(100)?;
     let at = |frame: u32| {

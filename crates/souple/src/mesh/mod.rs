@@ -4,6 +4,7 @@ mod closed;
 pub mod cut;
 pub mod generate;
 pub mod geodesic;
+mod hinges;
 pub mod layout;
 mod opening;
 pub mod patch;

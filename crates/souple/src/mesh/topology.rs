@@ -199,6 +199,9 @@ impl Topology {
             }
         }
         self.patches.clear();
+        if self.version == 0 {
+            self.stars = None;
+        }
         if self.bending > 0.0 {
             self.patches = sheet_patches(rest, &self.triangles, self.bending, &self.parents, &mut self.stars);
             self.patches.append(&mut rope_patches(rest, &self.segments, self.bending));

@@ -78,12 +78,12 @@ impl BendSet {
     }
 
     /// Takes second derivatives from positions when the frame begins, m.
-    pub fn begin_frame(&mut self, x: &[DVec3]) {
-        begin(&mut self.fives, &self.plain, x);
-        begin(&mut self.sevens, &self.plain, x);
-        begin(&mut self.nines, &self.plain, x);
-        begin(&mut self.ropes, &self.plain, x);
-        begin(&mut self.curls, &self.plain, x);
+    pub fn begin_frame(&mut self, parallel: &Parallel, x: &[DVec3]) {
+        begin(&mut self.fives, parallel, &self.plain, x);
+        begin(&mut self.sevens, parallel, &self.plain, x);
+        begin(&mut self.nines, parallel, &self.plain, x);
+        begin(&mut self.ropes, parallel, &self.plain, x);
+        begin(&mut self.curls, parallel, &self.plain, x);
     }
 
     /// One visit of all patches.
@@ -142,8 +142,13 @@ fn packed<const K: usize, const Q: usize>(
     })
 }
 
-fn begin<const K: usize, const Q: usize>(bends: &mut Strips<Bends8<K, Q>>, plain: &[Plain], x: &[DVec3]) {
-    for (eight, _) in bends.eights_mut() {
+fn begin<const K: usize, const Q: usize>(
+    bends: &mut Strips<Bends8<K, Q>>,
+    parallel: &Parallel,
+    plain: &[Plain],
+    x: &[DVec3],
+) {
+    bends.each(parallel, |eight, _| {
         for l in 0..WIDTH {
             let (patch, unit) = &plain[eight.numbers[l] as usize];
             let bent = if is_curl(patch) { second_derivatives(x, patch) } else { patch_curvatures(x, patch) };
@@ -153,7 +158,8 @@ fn begin<const K: usize, const Q: usize>(bends: &mut Strips<Bends8<K, Q>>, plain
                 }
             }
         }
-    }
+        0.0
+    });
 }
 
 fn visit<const K: usize, const Q: usize>(
@@ -291,7 +297,7 @@ mod tests {
         }
         let (mass, h) = (0.003, 1e-5f32);
         let mut set = BendSet::new(n, patches);
-        set.begin_frame(&x);
+        set.begin_frame(&Parallel::default(), &x);
         let mut runs = Vec::new();
         for instructions in [Instructions::Plain, Instructions::detect()] {
             let mut displacements = vec![[0.0, 0.0, 0.0, 1.0 / mass]; n];

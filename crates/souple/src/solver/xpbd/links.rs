@@ -240,8 +240,8 @@ fn share<L: Lanes>(links: &Links8, ends: &Ends<L>, least: L) -> L {
     ends.excess.max(least) / divisor.max(L::splat(NOTHING))
 }
 
-/// One visit of the links that are longer than `longest` times their rest length; tells whether any was longer than `beyond`
-/// times it.
+/// One visit of the links that are longer than `longest` times their rest length; tells whether there was any, and whether
+/// any was longer than `beyond` times it.
 pub struct Mend<'a> {
     /// The links.
     pub links: &'a [Links8],
@@ -254,24 +254,25 @@ pub struct Mend<'a> {
 }
 
 impl Kernel for Mend<'_> {
-    type Output = bool;
+    type Output = (bool, bool);
 
     #[inline(always)]
-    fn run<L: Lanes>(self) -> bool {
+    fn run<L: Lanes>(self) -> (bool, bool) {
         let (zero, longest) = (L::splat(0.0), L::splat(self.longest));
         let most_excess = L::splat(self.longest * self.longest - 1.0);
         let excess_beyond = L::splat(self.beyond * self.beyond - 1.0);
-        let mut any = false;
+        let (mut any, mut any_beyond) = (false, false);
         for links in self.links {
             let (ends, rest_length) = (ends::<L>(links, self.displacements), L::load(&links.rest_length));
             if (ends.excess - rest_length * rest_length * most_excess).any_above_zero() {
                 let above = (ends.length - rest_length * longest).max(zero);
                 let divisor = ends.length * (ends.w.0 + ends.w.1);
                 pull(links, &ends, above / divisor.max(L::splat(NOTHING)), self.displacements);
-                any |= (ends.excess - rest_length * rest_length * excess_beyond).any_above_zero();
+                any = true;
+                any_beyond |= (ends.excess - rest_length * rest_length * excess_beyond).any_above_zero();
             }
         }
-        any
+        (any, any_beyond)
     }
 }
 
@@ -370,7 +371,7 @@ mod tests {
             let any = AtomicBool::new(false);
             set.links.visit(&Parallel::default(), &mut points, |links, displacements| {
                 let mend = Mend { links, displacements, longest: 1.1, beyond: 1.2 };
-                any.fetch_or(instructions.run(mend), Relaxed);
+                any.fetch_or(instructions.run(mend).1, Relaxed);
             });
             assert!(any.into_inner());
             points

@@ -60,7 +60,8 @@ const COARSE_SWEEPS: u32 = 3;
 /// Visits of hems of stiff cloth before those of all links: without them single edges of a hem stretch twice as much.
 const BORDER_SWEEPS: u32 = 2;
 
-/// No link of stiff cloth is left longer than at rest by more than this share of its length, beyond what forces do.
+/// Links of stiff cloth that are longer than at rest by more than this share of their length, beyond what forces do, are
+/// shortened at the end of a frame.
 const LONGEST: f64 = 0.03;
 
 /// Rounds over all links that this may take, and in violent motion.
@@ -93,8 +94,6 @@ pub(crate) struct Xpbd {
     displacements: Vec<Point>,
     /// The same when the substep began.
     before: Vec<Point>,
-    /// The same before the end of a frame was mended.
-    unmended: Vec<Point>,
     /// m/s.
     velocities: Vec<Point>,
     /// Change of velocity per substep by outer forces, m/s.
@@ -122,7 +121,6 @@ impl Xpbd {
             packed: None,
             displacements: Vec::new(),
             before: Vec::new(),
-            unmended: Vec::new(),
             velocities: Vec::new(),
             kicks: Vec::new(),
             x: Vec::new(),
@@ -211,31 +209,24 @@ impl Xpbd {
             let with_levels = help && (substeps - substep) % LEVELS_EVERY == 1 % LEVELS_EVERY;
             pull(&hands, h, &mut self.displacements);
             self.satisfy(&mut packed, parallel, h, help, with_levels);
-            if help && substep + 1 == substeps {
-                self.mend(&packed, parallel, if finer > 1 { MENDS_IN_MOTION } else { MENDS });
-            }
             let mut clock = std::time::Instant::now();
             if self.may_touch {
                 self.marks.fill(0);
             }
             for &c in &colliders {
-                let obstacle = obstacle(c, s0, s1);
-                touch::collide(
-                    self.instructions,
-                    &obstacle,
-                    origin,
-                    h,
-                    &self.base,
-                    &mut self.before,
-                    &self.velocities,
-                    &mut self.displacements,
-                    &mut self.marks,
-                );
+                self.collide(&obstacle(c, s0, s1), origin, h);
             }
             profile.lap_inside(Stage::FindContacts, &mut clock);
         }
         let (now, before) = (self.displacements.as_flattened(), self.before.as_flattened());
         velocities_from(now, before, self.velocities.as_flattened_mut(), keep / h);
+        // A link that a tear will judge is left as it is, and so is a volume.
+        if help && body.tear.is_none() && packed.volume.is_none() {
+            self.before.clone_from(&self.displacements);
+            if self.mend(&packed, parallel, if finer > 1 { MENDS_IN_MOTION } else { MENDS }) {
+                colliders.iter().for_each(|&c| self.collide(&obstacle(c, 1.0, 1.0), origin, h));
+            }
+        }
         self.end_frame(&packed, parallel, 0.5 * model.health.max_speed, state);
         if packed.damped {
             damp(&state.topology, inverse_masses, model.frame_dt(), &state.x, &mut state.v);
@@ -323,7 +314,7 @@ impl Xpbd {
             }
         });
         packed.links.begin_frame(parallel, x);
-        packed.bends.begin_frame(x);
+        packed.bends.begin_frame(parallel, x);
         packed.areas.begin_frame(x);
         packed.attachments.begin_frame(parallel, x);
         for l in 0..packed.levels.len() {
@@ -445,35 +436,38 @@ impl Xpbd {
         }
     }
 
-    /// Shortens what is still too long at the end of a frame. It moves places, not velocities: it takes back what the
-    /// visits of this frame were too few for, which is no motion.
-    fn mend(&mut self, packed: &Packed, parallel: &Parallel, rounds: u32) {
+    /// Lets an obstacle act on what has moved since `before`.
+    fn collide(&mut self, obstacle: &Obstacle, origin: DVec3, h: f32) {
+        let Xpbd { instructions, base, before, velocities, displacements, marks, .. } = self;
+        touch::collide(*instructions, obstacle, origin, h, base, before, velocities, displacements, marks);
+    }
+
+    /// Shortens what is still too long at the end of a frame; tells whether there was any. It moves places, not velocities: it
+    /// takes back what the visits of this frame were too few for, which is no motion.
+    fn mend(&mut self, packed: &Packed, parallel: &Parallel, rounds: u32) -> bool {
         let instructions = self.instructions;
         let most = LONGEST + packed.softness.by_forces.1;
         if packed.links.stretch > most {
             // Supports hold all of it longer than that.
-            return;
+            return false;
         }
         let longest = (1.0 + most) as f32;
         // A link that is pulled to the limit is let a little out again by those visited after it.
         let beyond = (1.0 + most + 0.2 * LONGEST) as f32;
         let links = &packed.links.links;
-        self.unmended.clone_from(&self.displacements);
+        let moved = AtomicBool::new(false);
         for _ in 0..rounds {
             let again = AtomicBool::new(false);
             links.visit(parallel, &mut self.displacements, |links, displacements| {
-                if instructions.run(Mend { links, displacements, longest, beyond }) {
-                    again.store(true, Relaxed);
-                }
+                let (any, any_beyond) = instructions.run(Mend { links, displacements, longest, beyond });
+                moved.fetch_or(any, Relaxed);
+                again.fetch_or(any_beyond, Relaxed);
             });
             if !again.into_inner() {
                 break;
             }
         }
-        let moved = self.displacements.as_flattened().iter().zip(self.unmended.as_flattened());
-        for (before, (now, unmended)) in self.before.as_flattened_mut().iter_mut().zip(moved) {
-            *before += *now - *unmended;
-        }
+        moved.into_inner()
     }
 
     /// Tells the levels which vertices friction held in the last substep: they must not be moved against it.
