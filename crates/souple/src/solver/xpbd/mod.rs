@@ -39,7 +39,7 @@ use self::lanes::{Instructions, Point};
 use self::levels::Level;
 use self::links::{Limit, Mend, Sweep};
 use self::packed::Packed;
-use self::touch::Obstacle;
+use self::touch::{Clearances, Obstacle};
 use super::Problem;
 use crate::contact::Contacts;
 use crate::control::{Control, PinTarget};
@@ -106,6 +106,7 @@ pub(crate) struct Xpbd {
     may_touch: bool,
     /// Which vertices touch something, and how.
     marks: Vec<u8>,
+    clearances: Clearances,
     /// 0 for vertices that contact held in the last substep, 1 for others.
     mobility: Vec<f32>,
     forces: Vec<DVec3>,
@@ -127,6 +128,7 @@ impl Xpbd {
             base: Vec::new(),
             may_touch: false,
             marks: Vec::new(),
+            clearances: Clearances::default(),
             mobility: Vec::new(),
             forces: Vec::new(),
             blocks: Vec::new(),
@@ -184,8 +186,11 @@ impl Xpbd {
         self.mobility.resize(n, 1.0);
         self.marks.clear();
         self.marks.resize(n, 0);
-        let origin =
-            if self.may_touch || packed.volume.is_some() { self.begin_contact() } else { DVec3::ZERO };
+        let origin = if self.may_touch || packed.volume.is_some() {
+            self.begin_contact(colliders.len())
+        } else {
+            DVec3::ZERO
+        };
         let obstacle = |c: u32, s0: f64, s1: f64| {
             let collider = &model.colliders[c as usize];
             let (start, end) = &control.colliders[c as usize];
@@ -213,9 +218,7 @@ impl Xpbd {
             if self.may_touch {
                 self.marks.fill(0);
             }
-            for &c in &colliders {
-                self.collide(&obstacle(c, s0, s1), origin, h);
-            }
+            self.collide(&colliders, |c| obstacle(c, s0, s1), origin, h);
             profile.lap_inside(Stage::FindContacts, &mut clock);
         }
         let (now, before) = (self.displacements.as_flattened(), self.before.as_flattened());
@@ -224,7 +227,7 @@ impl Xpbd {
         if help && body.tear.is_none() && packed.volume.is_none() {
             self.before.clone_from(&self.displacements);
             if self.mend(&packed, parallel, if finer > 1 { MENDS_IN_MOTION } else { MENDS }) {
-                colliders.iter().for_each(|&c| self.collide(&obstacle(c, 1.0, 1.0), origin, h));
+                self.collide(&colliders, |c| obstacle(c, 1.0, 1.0), origin, h);
             }
         }
         self.end_frame(&packed, parallel, 0.5 * model.health.max_speed, state);
@@ -324,11 +327,12 @@ impl Xpbd {
     }
 
     /// Places in 32 bits from the middle of the body, which is returned, for what needs more than differences.
-    fn begin_contact(&mut self) -> DVec3 {
+    fn begin_contact(&mut self, colliders: usize) -> DVec3 {
         let (low, high) = bounds(&self.x);
         let origin = 0.5 * (low + high);
         self.base.clear();
         self.base.extend(self.x.iter().map(|x| point(*x - origin, 0.0)));
+        self.clearances.begin_frame(self.x.len(), (high - low).length(), colliders);
         origin
     }
 
@@ -436,10 +440,34 @@ impl Xpbd {
         }
     }
 
-    /// Lets an obstacle act on what has moved since `before`.
-    fn collide(&mut self, obstacle: &Obstacle, origin: DVec3, h: f32) {
-        let Xpbd { instructions, base, before, velocities, displacements, marks, .. } = self;
-        touch::collide(*instructions, obstacle, origin, h, base, before, velocities, displacements, marks);
+    /// Lets obstacles act on what has moved since `before`.
+    fn collide<'a>(
+        &mut self,
+        colliders: &[u32],
+        obstacle: impl Fn(u32) -> Obstacle<'a>,
+        origin: DVec3,
+        h: f32,
+    ) {
+        if colliders.is_empty() {
+            return;
+        }
+        let Xpbd { instructions, base, before, velocities, displacements, marks, clearances, .. } = self;
+        clearances.vertices_moved(*instructions, before, displacements);
+        for (k, &c) in colliders.iter().enumerate() {
+            let obstacle = obstacle(c);
+            touch::collide(
+                *instructions,
+                (k, &obstacle),
+                origin,
+                h,
+                clearances,
+                base,
+                before,
+                velocities,
+                displacements,
+                marks,
+            );
+        }
     }
 
     /// Shortens what is still too long at the end of a frame; tells whether there was any. It moves places, not velocities: it
@@ -472,11 +500,17 @@ impl Xpbd {
 
     /// Tells the levels which vertices friction held in the last substep: they must not be moved against it.
     fn hold_levels(&mut self, levels: &mut [Level]) {
-        if !self.may_touch || self.marks.iter().all(|m| *m == 0) {
+        if !self.may_touch {
             return;
         }
+        let mut same = true;
         for (mobility, mark) in self.mobility.iter_mut().zip(&self.marks) {
-            *mobility = if mark & touch::STICKS == 0 { 1.0 } else { 0.0 };
+            let now = if mark & touch::STICKS == 0 { 1.0 } else { 0.0 };
+            same &= *mobility == now;
+            *mobility = now;
+        }
+        if same {
+            return;
         }
         levels[0].hold(&self.mobility);
         for l in 1..levels.len() {

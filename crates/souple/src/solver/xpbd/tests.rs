@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::attachments::AttachmentSet;
 use super::lanes::{Instructions, Point};
-use super::touch::{Obstacle, collide};
+use super::touch::{Clearances, Obstacle, collide};
 use crate::contact::primitives::Primitive;
 use crate::contact::response::ContactMaterial;
 use crate::math::{Pose, rotation, uniform};
@@ -90,11 +90,15 @@ fn contact_has_the_same_bits_with_all_instructions() {
             let [plain, best] = BOTH().map(|instructions| {
                 let (mut before, mut points) = (random_points(7, n, 0.05), start.clone());
                 let mut marks = vec![0u8; n];
+                let mut clearances = Clearances::default();
+                clearances.begin_frame(n, 2.0, 1);
+                clearances.vertices_moved(instructions, &before, &points);
                 collide(
                     instructions,
-                    &obstacle,
+                    (0, &obstacle),
                     origin,
                     1e-3,
+                    &mut clearances,
                     &base,
                     &mut before,
                     &velocities,
@@ -109,4 +113,61 @@ fn contact_has_the_same_bits_with_all_instructions() {
             assert!(plain.1.as_flattened().iter().all(|c| c.is_finite()));
         }
     }
+}
+
+#[test]
+fn vertices_far_from_a_collider_are_skipped_without_any_difference() {
+    let n = 997;
+    let shapes = [Primitive::Sphere { radius: 0.3 }, Primitive::Plane { normal: DVec3::Y }];
+    let material = ContactMaterial { friction: 0.3, restitution: 0.2, tangential_keep: None };
+    // Neighbours are near each other, as in a packed cloth.
+    let base: Vec<Point> =
+        (0..n).map(|i| [(i / 31) as f32 * 0.05 - 0.8, 0.31, (i % 31) as f32 * 0.05 - 0.8, 0.0]).collect();
+    let run = |skips: bool| {
+        let (mut points, mut marks) = (vec![[0.0, 0.0, 0.0, 1.0]; n], vec![0u8; n]);
+        let mut clearances = Clearances::default();
+        clearances.begin_frame(n, 2.0, shapes.len());
+        let (mut all_marks, mut first_skipped) = (Vec::new(), None);
+        for step in 0..60 {
+            if !skips {
+                clearances.begin_frame(n, 2.0, shapes.len());
+            }
+            let mut before = points.clone();
+            // It falls, drifts and turns about; the sphere comes towards it and turns for a while.
+            for (i, p) in points.iter_mut().enumerate() {
+                p[1] -= 0.012;
+                p[0] += 0.002 * (step as f32 * 0.3 + i as f32 * 0.01).sin();
+            }
+            clearances.vertices_moved(Instructions::detect(), &before, &points);
+            marks.fill(0);
+            for (k, shape) in shapes.iter().enumerate() {
+                let lift = |s: f64| if k == 0 { 0.005 * s } else { -0.5 };
+                let turn = |s: f64| rotation(DVec3::new(0.0, 0.0, if k == 0 && step > 40 { s } else { 0.0 }));
+                let pose = |s: f64| Pose { rotation: turn(s), translation: DVec3::new(0.0, lift(s), 0.0) };
+                let (pose0, pose1) = (pose(f64::from(step)), pose(f64::from(step) + 1.0));
+                let obstacle =
+                    Obstacle { shape, pose0, pose1, material: &material, skin: 0.01, rest_speed: 0.02 };
+                let velocities = vec![[0.0, -1.2, 0.0, 0.0]; n];
+                collide(
+                    Instructions::detect(),
+                    (k, &obstacle),
+                    DVec3::ZERO,
+                    1e-2,
+                    &mut clearances,
+                    &base,
+                    &mut before,
+                    &velocities,
+                    &mut points,
+                    &mut marks,
+                );
+            }
+            first_skipped = first_skipped.or(Some(clearances.far()));
+            all_marks.push(marks.clone());
+        }
+        (points, all_marks, first_skipped)
+    };
+    let (fast, plain) = (run(true), run(false));
+    assert!(fast.2 > Some(n / 8), "{:?} eights were far", fast.2);
+    assert!(plain.1.iter().flatten().any(|m| *m != 0));
+    assert_eq!((fast.0, fast.1), (plain.0, plain.1));
 }

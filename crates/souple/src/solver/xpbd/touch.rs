@@ -4,6 +4,9 @@
 //! along its path by [`Primitive::first_hit`]. A vertex within the skin is put on it. The way it slid on the surface is
 //! shortened by at most the friction coefficient times the depth, which is Coulomb's law, as the depth is the normal impulse
 //! over mass times the substep. Everything is taken in the frame of the collider, so moving ones push and carry.
+//!
+//! Eight neighbours are looked at together, and not again before the furthest way of one of them could have led to the collider:
+//! most of a cloth is far from most colliders, and what is skipped would not have been touched.
 
 use glam::{DMat3, DVec3};
 
@@ -71,13 +74,92 @@ pub const SLIDES: u8 = 1;
 /// Marks a vertex that touches something and that friction holds.
 pub const STICKS: u8 = 2;
 
-/// Lets an obstacle act on the vertices of a body over a substep. `base` are positions from `origin` when the frame
-/// began; `marks` gets [`SLIDES`] or [`STICKS`] for those that touch.
+/// How far eights of vertices are from the colliders of a frame.
+#[derive(Clone, Debug, Default)]
+pub struct Clearances {
+    /// For each collider: the least distance of one of each eight from its skin, m. No eight is nearer.
+    of: Vec<Vec<f32>>,
+    /// The longest way of one of each eight since clearances were last shortened, m.
+    ways: Vec<f32>,
+    /// How far one of each eight was put aside by contact since then, m.
+    pushes: Vec<f32>,
+    /// Rounding of places, m: what is nearer than this is looked at.
+    rounding: f32,
+}
+
+impl Clearances {
+    /// Nothing is known yet about `n` vertices, which are within `size`, m, of the origin, and so many colliders.
+    pub fn begin_frame(&mut self, n: usize, size: f64, colliders: usize) {
+        let eights = n.div_ceil(WIDTH);
+        self.of.resize_with(colliders, Vec::new);
+        for known in self.of.iter_mut().chain([&mut self.ways, &mut self.pushes]) {
+            known.clear();
+            known.resize(eights, 0.0);
+        }
+        self.rounding = (1e-6 + 1e-6 * size) as f32;
+    }
+
+    /// How many eights are known to be away from a collider, summed over colliders.
+    #[cfg(test)]
+    pub fn far(&self) -> usize {
+        self.of.iter().flatten().filter(|c| **c > self.rounding).count()
+    }
+
+    /// Vertices have moved from `before` to `now`.
+    pub fn vertices_moved(&mut self, instructions: Instructions, before: &[Point], now: &[Point]) {
+        if now.is_empty() {
+            return;
+        }
+        let Clearances { ways, pushes, .. } = self;
+        instructions.run(Ways { before, now, ways, pushes });
+    }
+}
+
+/// The longest way of each eight.
+struct Ways<'a> {
+    before: &'a [Point],
+    now: &'a [Point],
+    ways: &'a mut [f32],
+    pushes: &'a mut [f32],
+}
+
+impl Kernel for Ways<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let last = self.now.len() as u32 - 1;
+        for (e, (way, push)) in self.ways.iter_mut().zip(self.pushes).enumerate() {
+            let places = Places::run((e * WIDTH) as u32, last);
+            let (before, _) = Vectors::<L>::gather(self.before, &places);
+            let (now, _) = Vectors::<L>::gather(self.now, &places);
+            let path = now - before;
+            *way = *push + greatest(path.dot(path)).sqrt();
+            *push = 0.0;
+        }
+    }
+}
+
+#[inline(always)]
+fn greatest<L: Lanes>(numbers: L) -> f32 {
+    let mut each = [0.0; WIDTH];
+    numbers.store(&mut each);
+    let mut most = each[0];
+    for l in 1..WIDTH {
+        // What is not a number counts as the most.
+        most = if each[l] <= most { most } else { each[l] };
+    }
+    most
+}
+
+/// Lets the obstacle with index `k` in the frame act on the vertices of a body over a substep. `base` are positions from
+/// `origin` when the frame began; `marks` gets [`SLIDES`] or [`STICKS`] for those that touch.
 pub fn collide(
     instructions: Instructions,
-    obstacle: &Obstacle,
+    (k, obstacle): (usize, &Obstacle),
     origin: DVec3,
     h: f32,
+    clearances: &mut Clearances,
     base: &[Point],
     before: &mut [Point],
     velocities: &[Point],
@@ -94,7 +176,16 @@ pub fn collide(
         Primitive::Box { half } => half.min_element(),
         Primitive::Cylinder { radius, half_height } => radius.min(half_height),
     };
+    let (pose0, pose1) = (&obstacle.pose0, &obstacle.pose1);
+    let turns = pose0.rotation != pose1.rotation;
+    let drift = if turns { f64::INFINITY } else { pose0.translation.distance(pose1.translation) };
+    let Clearances { of, ways, pushes, rounding } = clearances;
     let touch = Touch {
+        clearances: &mut of[k],
+        ways,
+        pushes,
+        drift: drift as f32,
+        rounding: *rounding,
         shape: obstacle.shape,
         frame0: Frame::new(&obstacle.pose0, origin),
         frame1: Frame::new(&obstacle.pose1, origin),
@@ -112,8 +203,14 @@ pub fn collide(
     }
 }
 
-/// One visit of all vertices of a block.
+/// One visit of all vertices.
 struct Touch<'a> {
+    clearances: &'a mut [f32],
+    ways: &'a mut [f32],
+    pushes: &'a mut [f32],
+    /// The way of the collider, m.
+    drift: f32,
+    rounding: f32,
     shape: &'a Primitive,
     frame0: Frame,
     frame1: Frame,
@@ -134,31 +231,36 @@ impl Kernel for Touch<'_> {
     #[inline(always)]
     fn run<L: Lanes>(mut self) {
         let last = self.displacements.len() as u32 - 1;
-        let mut first = 0;
-        while first <= last {
-            self.eight::<L>(&Places::run(first, last));
-            first += WIDTH as u32;
+        for e in 0..self.clearances.len() {
+            let left = self.clearances[e] - self.ways[e] - self.drift;
+            self.clearances[e] = if left > self.rounding {
+                left
+            } else {
+                self.eight::<L>(e, &Places::run((e * WIDTH) as u32, last))
+            };
         }
     }
 }
 
 impl Touch<'_> {
+    /// Looks at one eight; returns its distance from the skin, m.
     #[inline(always)]
-    fn eight<L: Lanes>(&mut self, places: &Places) {
+    fn eight<L: Lanes>(&mut self, e: usize, places: &Places) -> f32 {
         let zero = L::splat(0.0);
         let (base, _) = Vectors::<L>::gather(self.base, places);
-        let (before, _) = Vectors::<L>::gather(self.before, places);
         let (p, w) = Vectors::<L>::gather(self.displacements, places);
         let end = self.frame1.local(base + p);
         let (distance, normal) = signed_distance_and_normal::<L>(self.shape, end);
         // Supported vertices go where they are led.
         let depth = zero.where_below(w, (L::splat(self.skin) - distance).max(zero), zero);
+        let may_be_fast = !(self.ways[e] + self.drift < self.fast);
+        if !may_be_fast && !depth.any_above_zero() {
+            return 0.0 - greatest(L::splat(self.skin) - distance);
+        }
+        let (before, _) = Vectors::<L>::gather(self.before, places);
         let start = self.frame0.local(base + before);
         let path = end - start;
         let fast = (path.length() - L::splat(self.fast)).max(zero);
-        if !depth.max(fast).any_above_zero() {
-            return;
-        }
         // Onto the skin, then back along the surface.
         let pushed = path + normal * depth;
         let slid = pushed - normal * pushed.dot(normal);
@@ -172,6 +274,7 @@ impl Touch<'_> {
         let lost = zero.where_below(depth, lost, zero);
         let moved = self.frame1.turn_to_world(normal * depth - slid * lost);
         (p + moved).scatter(w, self.displacements, places);
+        let push = greatest(moved.dot(moved)).sqrt();
 
         let (mut depths, mut losts, mut fasts) = ([0.0; WIDTH], [0.0; WIDTH], [0.0; WIDTH]);
         depth.store(&mut depths);
@@ -182,7 +285,8 @@ impl Touch<'_> {
                 self.marks[places.at()[l] as usize] |= if losts[l] >= 1.0 { STICKS } else { SLIDES };
             }
         }
-        if fast.any_above_zero() {
+        let fast = may_be_fast && fast.any_above_zero();
+        if fast {
             let (mut from, mut to) = ([[0.0; WIDTH]; 3], [[0.0; WIDTH]; 3]);
             start.store(&mut from);
             end.store(&mut to);
@@ -193,6 +297,11 @@ impl Touch<'_> {
                 self.stop(places.at()[l] as usize, place(&from), place(&to));
             }
         }
+        // A vertex that was stopped may have been put anywhere.
+        let push = if fast { f32::INFINITY } else { push };
+        self.ways[e] += push;
+        self.pushes[e] += push;
+        0.0
     }
 
     /// A vertex that may have flown through the shape stays where it first touched it.
