@@ -13,17 +13,16 @@ use souple::Simulation;
 use souple::scene::{Descent, Scene, SolverKind};
 use souple::solver::solver_name;
 
-use super::workloads::{build, of};
+use super::workloads::{build, forecast, of};
 use crate::args::BenchArgs;
 use crate::failure::Failure;
 
 /// Frames over which motion is compared: 2 s.
 const COMPARED: u32 = 120;
 
-/// Substeps per frame of the reference, the real-time solver: so many that its levels and attachments switch themselves off
-/// and the springs alone are left. At 32 × 32 it is 1.4 mm from `verlet` at 1/24000 s, which is 0.9 mm from itself at half
-/// that step; at 100 × 100 it is 1.8 mm from `verlet` at 1/96000 s in the first three quarters of a second. With 800, what a substep adds drowns in the rounding of 32 bits.
-const REFERENCE_SUBSTEPS: u32 = 400;
+/// Steps of the reference, `verlet` in 64 bits, as a share of the longest that its springs stand in the linear forecast. At 32 × 32
+/// it is then within 1 mm of itself at half that step.
+const REFERENCE_SHARE: f64 = 0.5;
 
 /// A way to run the scene.
 struct Method {
@@ -143,8 +142,12 @@ fn scene(n: u32, method: &Method) -> Result<Scene, Failure> {
     Ok(scene)
 }
 
+/// The motion that springs alone give: every method is an approximation of it. Minutes at 200 × 200.
 fn reference(n: u32) -> Result<Motion, Failure> {
-    let scene = scene(n, &method(SolverKind::Xpbd, REFERENCE_SUBSTEPS, 0))?;
+    let model = build(&scene(n, &method(SolverKind::Verlet, 1, 0))?)?;
+    let step = REFERENCE_SHARE * forecast(&model, SolverKind::Verlet);
+    let substeps = (model.frame_dt() / step).ceil() as u32;
+    let scene = scene(n, &method(SolverKind::Verlet, substeps, 0))?;
     let mut simulation = Simulation::new(build(&scene)?);
     let mut motion = Motion::default();
     for _ in 0..COMPARED {
