@@ -3,7 +3,9 @@
 //!
 //! Particles are tested, not the edges and triangles between them: a collider smaller than a triangle can poke through.
 
+pub mod continuous;
 pub mod primitives;
+pub mod proximity;
 pub mod response;
 
 use glam::DVec3;

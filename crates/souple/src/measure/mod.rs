@@ -2,6 +2,7 @@
 //! particle. All public, all in SI units.
 
 mod fields;
+pub mod intersections;
 
 use glam::DVec3;
 
