@@ -10,7 +10,7 @@ use crate::energy::{Energy, Volume};
 use crate::math::Pose;
 use crate::mesh::tear::TearLimits;
 use crate::mesh::{Spring, SpringFamily, Topology};
-use crate::scene::{Cg, Descent, Health, LimitMethod, Motion, Sleep, SolverKind, Wind, Xpbd};
+use crate::scene::{Cg, Descent, Health, LimitMethod, Motion, Sleep, SolverKind, SurfaceContact, Wind, Xpbd};
 
 /// A compiled scene; made by [`crate::ModelBuilder`].
 #[derive(Debug)]
@@ -100,6 +100,8 @@ pub struct BodyModel {
     pub tear: Option<TearLimits>,
     /// Distance at which its particles touch colliders, m.
     pub skin: f64,
+    /// How its surface touches itself.
+    pub contact: Option<SurfaceContact>,
     /// Sets of supported particles.
     pub pins: Vec<PinModel>,
 }

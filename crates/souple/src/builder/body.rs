@@ -26,6 +26,8 @@ use crate::scene::{
     Body, Border, Family, Grid, InlineMesh, Layout, LengthLimit, Placement, RopeMass, Select, Shape, Strands,
     Wind,
 };
+use crate::scene::{SolverKind, SurfaceContact};
+use crate::solver::solver_name;
 
 /// A ball of a million vertices has so many subdivisions.
 const MAX_SUBDIVISIONS: u32 = 8;
@@ -201,6 +203,13 @@ fn check_grid(at: &str, g: &Grid) -> Checked<()> {
     }
     positive(&format!("{at}.size"), g.size[0], "m")?;
     positive(&format!("{at}.size"), g.size[1], "m")?;
+    for (w, wave) in g.waves.iter().enumerate() {
+        let field = |name: &str| format!("{at}.wave[{w}].{name}");
+        finite(&field("height"), wave.height)?;
+        finite(&field("along"), wave.along[0])?;
+        finite(&field("along"), wave.along[1])?;
+        finite(&field("phase"), wave.phase)?;
+    }
     Ok(())
 }
 
@@ -357,8 +366,29 @@ pub(super) fn build_body(
         inside,
         limits,
         skin: not_negative(&format!("{at}.skin"), body.skin, "m")?,
+        contact: surface_contact(at, body, &groups[group])?,
         pins,
     })
+}
+
+fn surface_contact(at: &str, body: &Body, group: &GroupModel) -> Checked<Option<SurfaceContact>> {
+    let Some(contact) = body.contact else { return Ok(None) };
+    not_negative(&format!("{at}.contact.friction"), contact.friction, "1")?;
+    if group.solver != SolverKind::Xpbd {
+        return wrong(
+            &format!("{at}.contact"),
+            format!("the solver {} of its group knows no contact of surfaces", solver_name(group.solver)),
+            "use the solver xpbd, or leave `contact` out",
+        );
+    }
+    if body.skin <= 0.0 {
+        return wrong(
+            &format!("{at}.skin"),
+            "surfaces that touch need a distance to keep",
+            "give the thickness of the cloth, for example 0.002",
+        );
+    }
+    Ok(Some(contact))
 }
 
 fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed) -> Checked<Vec<f64>> {

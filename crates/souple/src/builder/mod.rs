@@ -324,6 +324,9 @@ fn fingerprint(model: &Model) -> u64 {
             "{:?}{:?}{:?}{:?}{:?}",
             body.energies, body.limits, body.tear, body.skin, body.pins
         ));
+        if let Some(contact) = &body.contact {
+            hash.text(&format!("{contact:?}"));
+        }
     }
     hash.finish()
 }

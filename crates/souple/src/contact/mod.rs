@@ -3,10 +3,16 @@
 //!
 //! Particles are tested, not the edges and triangles between them: a collider smaller than a triangle can poke through.
 
+pub mod bvh;
+pub mod closest;
 pub mod continuous;
+pub mod pairs;
+#[cfg(test)]
+mod pairs_tests;
 pub mod primitives;
 pub mod proximity;
 pub mod response;
+pub mod surface;
 
 use glam::DVec3;
 

@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::{TriMesh, mesh_edges};
 use crate::math;
-use crate::scene::{Ball, Diagonals, Grid, GridPlane, Roots, Rope, Strands};
+use crate::scene::{Ball, Diagonals, Grid, GridPlane, Roots, Rope, Strands, Wave};
 
 /// A rectangle of cloth (ESSI-17): vertex (i, j) has index i·columns + j; its corner (0, 0) is the origin.
 pub fn grid(g: &Grid) -> TriMesh {
@@ -15,9 +15,12 @@ pub fn grid(g: &Grid) -> TriMesh {
         let v = i as f64 / (rows - 1) as f64;
         for j in 0..columns {
             let u = j as f64 / (columns - 1) as f64;
+            let (along, down) = (u * g.size[0], v * g.size[1]);
+            let wave = |w: &Wave| w.height * math::sin(w.along[0] * along + w.along[1] * down + w.phase);
+            let lift: f64 = g.waves.iter().map(wave).sum();
             mesh.positions.push(match g.plane {
-                GridPlane::Xz => DVec3::new(u * g.size[0], 0.0, v * g.size[1]),
-                GridPlane::Xy => DVec3::new(u * g.size[0], -v * g.size[1], 0.0),
+                GridPlane::Xz => DVec3::new(along, lift, down),
+                GridPlane::Xy => DVec3::new(along, -down, lift),
             });
             mesh.uvs.push([u, 1.0 - v]);
         }
@@ -139,7 +142,8 @@ mod tests {
     fn grid_faces_up_and_has_the_area_of_the_rectangle() {
         for plane in [GridPlane::Xz, GridPlane::Xy] {
             for diagonals in [Diagonals::Regular, Diagonals::Alternating] {
-                let mesh = grid(&Grid { size: [2.0, 3.0], vertices: [5, 4], plane, diagonals });
+                let mesh =
+                    grid(&Grid { size: [2.0, 3.0], vertices: [5, 4], plane, diagonals, waves: Vec::new() });
                 mesh.validate().unwrap();
                 let up = if plane == GridPlane::Xz { DVec3::Y } else { DVec3::Z };
                 let mut area = 0.0;

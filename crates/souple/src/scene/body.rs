@@ -61,6 +61,9 @@ scene_type! {
         pub air: Option<Air>,
         /// Distance at which its particles touch colliders, m.
         pub skin: f64,
+        /// How its surface touches itself; it passes through itself without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub contact: Option<SurfaceContact>,
         /// Velocity at the start, m/s.
         pub velocity: Vec3,
         /// How it looks.
@@ -97,11 +100,28 @@ impl Default for Body {
             tear: None,
             air: None,
             skin: 0.002,
+            contact: None,
             velocity: [0.0; 3],
             look: None,
             pins: Vec::new(),
             pulls: Vec::new(),
         }
+    }
+}
+
+scene_type! {
+    /// How the surface of a body touches itself, at the distance of its skin. Only with the solver `xpbd`.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct SurfaceContact {
+        /// Coulomb friction coefficient.
+        pub friction: f64,
+    }
+}
+
+impl Default for SurfaceContact {
+    fn default() -> Self {
+        SurfaceContact { friction: 0.3 }
     }
 }
 
@@ -132,7 +152,6 @@ impl Default for Shape {
 scene_type! {
     /// A rectangle of cloth (ESSI-17). Vertex (i, j) of row i and column j has index i·columns + j.
     #[serde(default)]
-    #[derive(Copy)]
     pub struct Grid {
         /// Extent along columns (u) and along rows (v), m.
         pub size: [f64; 2],
@@ -142,6 +161,23 @@ scene_type! {
         pub plane: GridPlane,
         /// How cells are cut in two triangles.
         pub diagonals: Diagonals,
+        /// Waves that lift it out of its plane, so that it knows where to fold.
+        #[serde(rename = "wave", skip_serializing_if = "Vec::is_empty")]
+        pub waves: Vec<Wave>,
+    }
+}
+
+scene_type! {
+    /// A wave across a grid: it lifts the point u, v, in metres from the corner (0, 0), by h sin(a u + b v + c).
+    #[serde(default)]
+    #[derive(Copy, Default)]
+    pub struct Wave {
+        /// Height h, m; upwards, or towards the viewer in the plane `xy`.
+        pub height: f64,
+        /// Angles per length a and b, rad/m.
+        pub along: [f64; 2],
+        /// Angle c at the corner, rad.
+        pub phase: f64,
     }
 }
 
@@ -152,6 +188,7 @@ impl Default for Grid {
             vertices: [32, 32],
             plane: GridPlane::default(),
             diagonals: Diagonals::default(),
+            waves: Vec::new(),
         }
     }
 }

@@ -8,8 +8,8 @@
 
 use glam::DVec3;
 
-use super::lanes::{Eight, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use super::strips::Strips;
+use crate::lanes::{Eight, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 
 /// A triangle to be packed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -170,11 +170,11 @@ fn put<L: Lanes>(areas: &Areas8, moved: Three<L>, displacements: &mut [Point]) {
 mod tests {
     use super::*;
     use crate::energy::area_forces;
+    use crate::lanes::Instructions;
     use crate::math::uniform;
     use crate::mesh::{generate, triangle_area};
     use crate::parallel::Parallel;
     use crate::scene::Grid;
-    use crate::solver::xpbd::lanes::Instructions;
 
     /// For substeps so short that triangles do not feel each other, a visit moves vertices by h² f / m.
     #[test]

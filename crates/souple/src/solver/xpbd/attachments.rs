@@ -6,8 +6,8 @@
 
 use glam::DVec3;
 
-use super::lanes::{Eight, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use super::strips::in_pairs;
+use crate::lanes::{Eight, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use crate::mesh::geodesic::Support;
 use crate::parallel::{BLOCK, Parallel};
 

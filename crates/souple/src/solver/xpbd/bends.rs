@@ -11,9 +11,9 @@
 
 use glam::DVec3;
 
-use super::lanes::{Eight, Instructions, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use super::strips::Strips;
 use crate::energy::{patch_curvatures, second_derivatives};
+use crate::lanes::{Eight, Instructions, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use crate::mesh::Patch;
 use crate::mesh::patch::SIZE;
 use crate::parallel::Parallel;

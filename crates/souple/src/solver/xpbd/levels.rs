@@ -13,8 +13,8 @@
 
 use glam::DVec3;
 
-use super::lanes::Point;
 use super::links::{Link, LinkSet};
+use crate::lanes::Point;
 use crate::mesh::{Rows, neighbours};
 use crate::parallel::Parallel;
 

@@ -14,8 +14,8 @@
 
 use glam::DVec3;
 
-use super::lanes::{Eight, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use super::strips::Strips;
+use crate::lanes::{Eight, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use crate::mesh::Rows;
 use crate::parallel::Parallel;
 
@@ -335,8 +335,8 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
     use super::*;
+    use crate::lanes::Instructions;
     use crate::math::uniform;
-    use crate::solver::xpbd::lanes::Instructions;
 
     #[test]
     fn a_sweep_has_the_same_bits_with_all_instructions() {

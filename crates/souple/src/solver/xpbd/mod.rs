@@ -19,12 +19,12 @@
 mod areas;
 mod attachments;
 mod bends;
-mod lanes;
 mod levels;
 mod links;
 mod packed;
 mod softness;
 mod strips;
+mod surfaces;
 #[cfg(test)]
 mod tests;
 mod touch;
@@ -35,7 +35,6 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use glam::{DMat3, DVec3};
 
 use self::areas::Spread;
-use self::lanes::{Instructions, Point};
 use self::levels::Level;
 use self::links::{Limit, Mend, Sweep};
 use self::packed::Packed;
@@ -43,6 +42,7 @@ use self::touch::{Clearances, Obstacle};
 use super::Problem;
 use crate::contact::Contacts;
 use crate::control::{Control, PinTarget};
+use crate::lanes::{Instructions, Point};
 use crate::mesh::{Topology, bounds};
 use crate::model::{BodyModel, Model};
 use crate::parallel::{BLOCK, Parallel};
@@ -186,7 +186,10 @@ impl Xpbd {
         self.mobility.resize(n, 1.0);
         self.marks.clear();
         self.marks.resize(n, 0);
-        let origin = if self.may_touch || packed.volume.is_some() {
+        if let Some(surfaces) = &mut packed.surfaces {
+            surfaces.begin_frame();
+        }
+        let origin = if self.may_touch || packed.volume.is_some() || packed.surfaces.is_some() {
             self.begin_contact(colliders.len())
         } else {
             DVec3::ZERO
@@ -219,6 +222,11 @@ impl Xpbd {
                 self.marks.fill(0);
             }
             self.collide(&colliders, |c| obstacle(c, s0, s1), origin, h);
+            if let Some(surfaces) = &mut packed.surfaces {
+                surfaces.respond(parallel, self.instructions, h, substeps - substep, self);
+                self.collide(&colliders, |c| obstacle(c, s0, s1), origin, h);
+                surfaces.guard(self);
+            }
             profile.lap_inside(Stage::FindContacts, &mut clock);
         }
         let (now, before) = (self.displacements.as_flattened(), self.before.as_flattened());
@@ -228,6 +236,10 @@ impl Xpbd {
             self.before.clone_from(&self.displacements);
             if self.mend(&packed, parallel, if finer > 1 { MENDS_IN_MOTION } else { MENDS }) {
                 self.collide(&colliders, |c| obstacle(c, 1.0, 1.0), origin, h);
+                if let Some(surfaces) = &mut packed.surfaces {
+                    surfaces.respond(parallel, self.instructions, h, 1, self);
+                    surfaces.guard(self);
+                }
             }
         }
         self.end_frame(&packed, parallel, 0.5 * model.health.max_speed, state);

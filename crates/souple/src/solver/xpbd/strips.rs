@@ -8,7 +8,7 @@
 //! then those across the seams between strips, all seams at once. A strip is longer than twice the widest element, so
 //! seams do not touch each other. Where the cuts are depends on the body alone, never on the number of threads.
 
-use super::lanes::WIDTH;
+use crate::lanes::WIDTH;
 use crate::parallel::Parallel;
 
 /// Least number of vertices of a strip: with fewer, waking a thread costs more than it saves.

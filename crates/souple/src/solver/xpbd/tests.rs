@@ -3,10 +3,10 @@
 use glam::DVec3;
 
 use super::attachments::AttachmentSet;
-use super::lanes::{Instructions, Point};
 use super::touch::{Clearances, Obstacle, collide};
 use crate::contact::primitives::Primitive;
 use crate::contact::response::ContactMaterial;
+use crate::lanes::{Instructions, Point};
 use crate::math::{Pose, rotation, uniform};
 use crate::mesh::geodesic::Support;
 use crate::parallel::Parallel;

@@ -10,10 +10,10 @@
 
 use glam::{DMat3, DVec3};
 
-use super::lanes::{Instructions, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use crate::contact::ContactPoint;
 use crate::contact::primitives::Primitive;
 use crate::contact::response::ContactMaterial;
+use crate::lanes::{Instructions, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use crate::math::Pose;
 
 /// A collider during one substep.

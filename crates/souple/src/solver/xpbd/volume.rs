@@ -7,8 +7,8 @@
 //!
 //! Positions are taken in 32 bits from the middle of the body, sums in 64, over fixed blocks.
 
-use super::lanes::Point;
 use crate::energy;
+use crate::lanes::Point;
 use crate::mesh::{Rows, Topology, bounds};
 use crate::parallel::Parallel;
 

@@ -74,6 +74,8 @@ pub trait Lanes:
     fn where_below(self, limit: Self, yes: Self, no: Self) -> Self;
     /// Whether any is above 0.
     fn any_above_zero(self) -> bool;
+    /// A bit for each that is below `limit`, the first lowest.
+    fn mask_below(self, limit: Self) -> u8;
     /// The four parts of eight points.
     ///
     /// # Panics
@@ -282,6 +284,14 @@ impl Lanes for Plain {
         self.0.iter().any(|&x| x > 0.0)
     }
     #[inline(always)]
+    fn mask_below(self, limit: Plain) -> u8 {
+        let mut mask = 0;
+        for l in 0..WIDTH {
+            mask |= u8::from(self.0[l] < limit.0[l]) << l;
+        }
+        mask
+    }
+    #[inline(always)]
     fn gather(points: &[Point], places: &Places) -> [Plain; 4] {
         let mut parts = [[0.0; WIDTH]; 4];
         for l in 0..WIDTH {
@@ -405,6 +415,11 @@ mod avx2 {
                 let above = _mm256_cmp_ps::<_CMP_GT_OQ>(self.0, _mm256_setzero_ps());
                 _mm256_movemask_ps(above) != 0
             }
+        }
+        #[inline(always)]
+        fn mask_below(self, limit: Avx2) -> u8 {
+            // SAFETY: as above.
+            unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, limit.0)) as u8 }
         }
         #[inline(always)]
         fn gather(points: &[Point], places: &Places) -> [Avx2; 4] {

@@ -1,0 +1,623 @@
+//! Pairs of features that are near each other: a vertex and a triangle, or two edges (FAU-47, SIM-B8, FAU-42).
+//!
+//! A search finds the patches of a surface that may meet until the end of the frame, by a tree of the boxes they sweep. From
+//! then on each two that meet know how far they have moved against each other since, by boxes around the ways of
+//! their vertices. Their near pairs are listed, with the distance they had at the search, when they have moved far enough to touch; a pair is
+//! looked at only when they have moved further than it was apart. Most pairs of a pile of cloth at rest are listed once per
+//! frame and never looked at.
+//!
+//! A contact is told by its four vertices with weights that sum to 0, and a direction: both as they were when the substep
+//! began, where nothing had crossed yet, so that the direction is on the right side however fast things are.
+//!
+//! Promised: each vertex and triangle, and each two edges that are nearest inside both, that come within the skin on straight
+//! ways are told, except those that share a vertex; in an order that depends on nothing but the surface and its motion.
+
+use crate::contact::bvh::Tree;
+use crate::contact::closest::closest;
+use crate::contact::surface::{Features, NONE, Surface};
+use crate::lanes::{Eight, Instructions, Kernel, Lanes, Places, Point, Vectors, WIDTH};
+use crate::parallel::Parallel;
+
+/// Patches whose pairs are kept together: work is shared among threads by these.
+const PATCHES_PER_BLOCK: usize = 32;
+
+/// Eight pairs, of vertex and triangle or of edges.
+#[derive(Clone, Debug)]
+struct Eights {
+    vertices: [Places; 4],
+    /// Distance that is kept, m; minus infinity for what fills up.
+    skin: Eight,
+    /// No pair touches before its patches have moved this far against each other, m.
+    free: f32,
+}
+
+/// Two patches that may come near each other, and their near pairs.
+#[derive(Clone, Debug)]
+struct Meeting {
+    patches: [u32; 2],
+    /// How far they have moved against each other since the search, m.
+    moved: f32,
+    /// No pair touches before they have moved this far, m.
+    free: f32,
+    /// The list of near pairs is complete until they have moved this far, m.
+    listed: f32,
+    /// First of its eights, how many of vertex and triangle, and how many of edges.
+    eights: [u32; 3],
+}
+
+/// The meetings of some patches with those after them.
+#[derive(Clone, Debug, Default)]
+struct Block {
+    meetings: Vec<Meeting>,
+    /// Meetings to be looked at in this substep.
+    open: Vec<u32>,
+    /// Eights of all meetings.
+    eights: Vec<Eights>,
+    /// Contacts of this substep.
+    contacts: Vec<Contact>,
+    /// Pairs whose boxes meet.
+    candidates: [Vec<[u32; 4]>; 2],
+}
+
+/// Two features that touch or may touch in this substep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// Vertex and triangle, or two edges.
+    pub vertices: [u32; 4],
+    /// How many of them are on the first side: 1 or 2.
+    pub first_side: u8,
+    /// What makes the vector from one closest point to the other of the four places: positive on the first side, negative
+    /// on the second, 0 in all.
+    pub weights: [f32; 4],
+    /// Direction of that vector when the substep began.
+    pub normal: [f32; 3],
+    /// Its length then, m.
+    pub distance: f32,
+    /// How far the same points are apart now along the normal, m.
+    pub gap: f32,
+    /// What they have moved against each other in this substep, m.
+    pub way: [f32; 3],
+    /// Distance that is kept, m.
+    pub skin: f32,
+}
+
+/// How motion of a patch differs among its vertices: corners of a box around their ways.
+type Ways = ([f32; 3], [f32; 3]);
+
+/// Near pairs of the features of a surface, kept from substep to substep.
+#[derive(Clone, Debug, Default)]
+pub struct Pairs {
+    tree: Tree,
+    blocks: Vec<Block>,
+    /// Where vertices were at the last search, m.
+    reference: Vec<Point>,
+    /// Boxes around features there.
+    features: Vec<Features>,
+    /// Where each patch is until the next search, m.
+    swept: Vec<Ways>,
+    /// How far each may move until then, m.
+    allowed: Vec<Ways>,
+    /// How far each has moved, until the end of this substep, m.
+    ways: Vec<Ways>,
+    /// Searches since [`Pairs::forget`].
+    pub searches: u32,
+}
+
+/// What is known about the vertices of a surface.
+pub struct Vertices<'a> {
+    /// Places at rest, m; the fourth number is the skin.
+    pub rest: &'a [Point],
+    /// When the substep began.
+    pub before: &'a [Point],
+    /// Now; the fourth number is the inverse mass.
+    pub now: &'a [Point],
+}
+
+/// How pairs are looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Search {
+    /// The largest skin, m.
+    pub skin: f32,
+    /// Substeps that are left in this frame, this one among them: a search should do for all.
+    pub left: f32,
+    /// For how many substeps a list of near pairs should do.
+    pub ahead: f32,
+    /// Distance that a pair is looked at beyond the skin in any case, m.
+    pub slop: f32,
+}
+
+impl Pairs {
+    /// Forgets all pairs: they are looked for when next asked.
+    pub fn forget(&mut self) {
+        self.blocks.clear();
+        self.searches = 0;
+    }
+
+    /// How many near pairs are listed, those that fill up eights among them.
+    pub fn listed(&self) -> usize {
+        let meetings = self.blocks.iter().flat_map(|b| &b.meetings);
+        meetings.map(|m| WIDTH * (m.eights[1] + m.eights[2]) as usize).sum()
+    }
+
+    /// Finds all contacts of a substep.
+    pub fn find(
+        &mut self,
+        parallel: &Parallel,
+        instructions: Instructions,
+        surface: &Surface,
+        vertices: &Vertices,
+        search: &Search,
+    ) {
+        let n = surface.len();
+        let nothing = ([0.0; 3], [0.0; 3]);
+        for list in [&mut self.ways, &mut self.allowed, &mut self.swept] {
+            list.resize(n, nothing);
+        }
+        self.features.resize_with(n, Features::default);
+        let mut again = self.blocks.is_empty();
+        if !again {
+            self.measure_ways(parallel, surface, vertices);
+            for (ways, allowed) in self.ways.iter().zip(&self.allowed) {
+                for k in 0..3 {
+                    again |= !(ways.0[k] >= allowed.0[k] && ways.1[k] <= allowed.1[k]);
+                }
+            }
+        }
+        if again {
+            self.look(parallel, instructions, surface, vertices, search);
+        }
+        let Pairs { ways, features, reference, blocks, .. } = self;
+        let (ways, features, reference) = (&ways[..], &features[..], &reference[..]);
+        parallel.each_of(WIDTH * n, blocks, |_, block| {
+            block.open_meetings(ways);
+            instructions.run(Examine { block, surface, features, reference, vertices, search });
+        });
+    }
+
+    fn measure_ways(&mut self, parallel: &Parallel, surface: &Surface, vertices: &Vertices) {
+        let reference = &self.reference[..];
+        parallel.heavy_blocks(&mut self.ways, |first, block| {
+            for (i, ways) in block.iter_mut().enumerate() {
+                *ways = ways_of(surface.corners(first + i), reference, vertices);
+            }
+        });
+    }
+
+    /// Looks for patches that may meet until the end of the frame.
+    fn look(
+        &mut self,
+        parallel: &Parallel,
+        instructions: Instructions,
+        surface: &Surface,
+        vertices: &Vertices,
+        search: &Search,
+    ) {
+        self.searches += 1;
+        self.reference.clear();
+        self.reference.extend_from_slice(vertices.before);
+        self.measure_ways(parallel, surface, vertices);
+        let n = surface.len();
+        let reference = &self.reference[..];
+        parallel.heavy_blocks(&mut self.features, |first, block| {
+            for (i, features) in block.iter_mut().enumerate() {
+                features.fit(surface, first + i, reference);
+            }
+        });
+        for p in 0..n {
+            let (ways, hull) = (&self.ways[p], &self.features[p].hull);
+            for k in 0..3 {
+                self.allowed[p].0[k] = (search.left * ways.0[k]).min(0.0) - search.skin;
+                self.allowed[p].1[k] = (search.left * ways.1[k]).max(0.0) + search.skin;
+                self.swept[p].0[k] = hull.0[k] + self.allowed[p].0[k] - 0.5 * search.skin;
+                self.swept[p].1[k] = hull.1[k] + self.allowed[p].1[k] + 0.5 * search.skin;
+            }
+        }
+        let Pairs { tree, blocks, swept, .. } = self;
+        tree.fit(n, |p| swept[p]);
+        blocks.resize_with(n.div_ceil(PATCHES_PER_BLOCK), Block::default);
+        let (tree, swept) = (&*tree, &swept[..]);
+        parallel.each_of(WIDTH * n, blocks, |b, block| {
+            let patches = b * PATCHES_PER_BLOCK..n.min((b + 1) * PATCHES_PER_BLOCK);
+            instructions.run(Meet { patches, block, tree, swept });
+        });
+    }
+
+    /// The contacts that [`Pairs::find`] found.
+    pub fn contacts(&self) -> impl Iterator<Item = &Contact> {
+        self.blocks.iter().flat_map(|b| &b.contacts)
+    }
+}
+
+fn ways_of(corners: &[u32], reference: &[Point], vertices: &Vertices) -> Ways {
+    let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    for &v in corners {
+        let (from, before, now) =
+            (reference[v as usize], vertices.before[v as usize], vertices.now[v as usize]);
+        for k in 0..3 {
+            low[k] = low[k].min(before[k].min(now[k]) - from[k]);
+            high[k] = high[k].max(before[k].max(now[k]) - from[k]);
+        }
+    }
+    (low, high)
+}
+
+/// The longest way of a point of one box against one of another.
+#[inline(always)]
+fn furthest(a: &Ways, b: &Ways) -> f32 {
+    let mut square = 0.0;
+    for k in 0..3 {
+        let most = (a.1[k] - b.0[k]).max(b.1[k] - a.0[k]);
+        square += most * most;
+    }
+    square.sqrt()
+}
+
+/// The distance between two boxes, m.
+#[inline(always)]
+fn gap(a: &Ways, b: &Ways) -> f32 {
+    let mut square = 0.0;
+    for k in 0..3 {
+        let between = (a.0[k] - b.1[k]).max(b.0[k] - a.1[k]).max(0.0);
+        square += between * between;
+    }
+    square.sqrt()
+}
+
+/// Whether two boxes do not meet.
+#[inline(always)]
+fn apart(a: &Ways, b: &Ways) -> bool {
+    (0..3).any(|k| a.0[k] > b.1[k] || b.0[k] > a.1[k])
+}
+
+impl Block {
+    /// Lists the meetings whose pairs may touch by now.
+    fn open_meetings(&mut self, ways: &[Ways]) {
+        self.open.clear();
+        for (m, meeting) in self.meetings.iter_mut().enumerate() {
+            let [p, q] = meeting.patches.map(|p| p as usize);
+            meeting.moved = furthest(&ways[p], &ways[q]);
+            if !(meeting.moved < meeting.free) {
+                self.open.push(m as u32);
+            }
+        }
+    }
+}
+
+/// Finds the patches that some patches may meet.
+struct Meet<'a> {
+    patches: std::ops::Range<usize>,
+    block: &'a mut Block,
+    tree: &'a Tree,
+    swept: &'a [Ways],
+}
+
+impl Kernel for Meet<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Meet { patches, block, tree, swept } = self;
+        block.meetings.clear();
+        block.eights.clear();
+        for p in patches {
+            tree.meet::<L>(p, swept[p], |q| {
+                let patches = [p as u32, q as u32];
+                let never = f32::NEG_INFINITY;
+                block.meetings.push(Meeting {
+                    patches,
+                    moved: 0.0,
+                    free: never,
+                    listed: never,
+                    eights: [0; 3],
+                });
+            });
+        }
+    }
+}
+
+/// Vertices of one patch and triangles of another whose boxes are no further apart than `far`.
+#[inline(always)]
+fn points_and_triangles<L: Lanes>(
+    surface: &Surface,
+    features: &[Features],
+    places: &[Point],
+    far: f32,
+    p: usize,
+    q: usize,
+    found: &mut Vec<[u32; 4]>,
+) {
+    let triangles = surface.triangles(q);
+    let hull = &features[q].hull;
+    for &v in surface.vertices(p) {
+        let [x, y, z, _] = places[v as usize];
+        let low = [x - far, y - far, z - far];
+        let high = [x + far, y + far, z + far];
+        if apart(hull, &(low, high)) {
+            continue;
+        }
+        let mut mask = features[q].triangles.meet::<L>((low, high));
+        while mask != 0 {
+            let [a, b, c] = triangles[mask.trailing_zeros() as usize];
+            mask &= mask - 1;
+            if a != v && b != v && c != v {
+                found.push([v, a, b, c]);
+            }
+        }
+    }
+}
+
+/// Edges of two patches whose boxes are no further apart than `far`.
+#[inline(always)]
+fn edges_and_edges<L: Lanes>(
+    surface: &Surface,
+    features: &[Features],
+    far: f32,
+    p: usize,
+    q: usize,
+    found: &mut Vec<[u32; 4]>,
+) {
+    for (i, own) in surface.eights_of_edges(p).enumerate() {
+        for (l, &[a, b]) in surface.edges(own).iter().enumerate() {
+            if a == NONE {
+                break;
+            }
+            let (low, high) = features[p].edges[i].get(l);
+            let wide = (low.map(|c| c - far), high.map(|c| c + far));
+            if apart(&features[q].hull, &wide) {
+                continue;
+            }
+            for (j, other) in surface.eights_of_edges(q).enumerate() {
+                let mut mask = features[q].edges[j].meet::<L>(wide);
+                if p == q {
+                    // Each pair once.
+                    mask = match j.cmp(&i) {
+                        std::cmp::Ordering::Less => 0,
+                        std::cmp::Ordering::Equal => mask & (0xfe_u8 << l),
+                        std::cmp::Ordering::Greater => mask,
+                    };
+                }
+                while mask != 0 {
+                    let [c, d] = surface.edges(other)[mask.trailing_zeros() as usize];
+                    mask &= mask - 1;
+                    if a != c && a != d && b != c && b != d {
+                        found.push([a, b, c, d]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Keeps the pairs that are no further apart than `far`, m, in eights: those nearer than `near` apart from others, which may
+/// not have to be looked at soon.
+#[inline(always)]
+fn keep_near<L: Lanes>(
+    kind: usize,
+    candidates: &[[u32; 4]],
+    reference: &[Point],
+    rest: Option<&[Point]>,
+    widest: f32,
+    (near, far): (f32, f32),
+    eights: &mut Vec<Eights>,
+) {
+    let mut open = [Filling::NONE; 2];
+    for chunk in candidates.chunks(WIDTH) {
+        let mut at = [[chunk[0][0]; WIDTH], [chunk[0][1]; WIDTH], [chunk[0][2]; WIDTH], [chunk[0][3]; WIDTH]];
+        for (l, pair) in chunk.iter().enumerate() {
+            for k in 0..4 {
+                at[k][l] = pair[k];
+            }
+        }
+        let places = at.map(Places::new);
+        let (vector, _) = closest::<L>(kind, reference, &places);
+        let distance = vector.length();
+        let mut left = distance.mask_below(L::splat(far)) & (0xff_u8 >> (WIDTH - chunk.len()));
+        if left == 0 {
+            continue;
+        }
+        let (mut distances, mut skins) = ([0.0; WIDTH], [widest; WIDTH]);
+        distance.store(&mut distances);
+        if let Some(rest) = rest {
+            let (vector, _) = closest::<L>(kind, rest, &places);
+            (vector.length() * L::splat(REST_SHARE)).min(L::splat(widest)).store(&mut skins);
+        }
+        while left != 0 {
+            let l = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let filling = &mut open[usize::from(distances[l] > near)];
+            let vertices = [at[0][l], at[1][l], at[2][l], at[3][l]];
+            if filling.put(vertices, skins[l], distances[l]) {
+                eights.push(filling.take());
+            }
+        }
+    }
+    for filling in &mut open {
+        if filling.filled > 0 {
+            eights.push(filling.take());
+        }
+    }
+}
+
+/// An eight that is being filled.
+#[derive(Clone, Copy)]
+struct Filling {
+    vertices: [[u32; WIDTH]; 4],
+    skin: Eight,
+    free: f32,
+    filled: usize,
+}
+
+impl Filling {
+    const NONE: Filling = Filling {
+        vertices: [[0; WIDTH]; 4],
+        skin: [f32::NEG_INFINITY; WIDTH],
+        free: f32::INFINITY,
+        filled: 0,
+    };
+
+    /// Puts a pair in it; tells whether it is full.
+    #[inline(always)]
+    fn put(&mut self, vertices: [u32; 4], skin: f32, distance: f32) -> bool {
+        for k in 0..4 {
+            if self.filled == 0 {
+                // What fills up must name vertices, too.
+                self.vertices[k] = [vertices[k]; WIDTH];
+            }
+            self.vertices[k][self.filled] = vertices[k];
+        }
+        self.skin[self.filled] = skin;
+        self.free = self.free.min(distance - skin);
+        self.filled += 1;
+        self.filled == WIDTH
+    }
+
+    #[inline(always)]
+    fn take(&mut self) -> Eights {
+        let Filling { vertices, skin, free, .. } = std::mem::replace(self, Filling::NONE);
+        let [a, b, c, d] = vertices;
+        Eights { vertices: [Places::new(a), Places::new(b), Places::new(c), Places::new(d)], skin, free }
+    }
+}
+
+/// Contacts are told when they are this share of the slop from touching: others may push them together.
+const EMIT: f32 = 0.5;
+
+/// Neighbours in a surface keep at most this share of their distance at rest.
+pub(super) const REST_SHARE: f32 = 0.7;
+
+/// Looks at the pairs of a block that may touch.
+struct Examine<'a> {
+    block: &'a mut Block,
+    surface: &'a Surface,
+    features: &'a [Features],
+    reference: &'a [Point],
+    vertices: &'a Vertices<'a>,
+    search: &'a Search,
+}
+
+impl Kernel for Examine<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Examine { block, surface, features, reference, vertices, search } = self;
+        let Block { meetings, open, eights, contacts, candidates } = block;
+        contacts.clear();
+        for &m in open.iter() {
+            let meeting = &mut meetings[m as usize];
+            if !(meeting.moved < meeting.listed) {
+                list::<L>(meeting, surface, features, reference, vertices.rest, search, candidates, eights);
+            }
+            let [first, of_triangles, of_edges] = meeting.eights.map(|n| n as usize);
+            for (k, eight) in eights[first..first + of_triangles + of_edges].iter().enumerate() {
+                if eight.free <= meeting.moved {
+                    let kind = usize::from(k >= of_triangles);
+                    examine::<L>(kind, eight, search.slop, vertices, contacts);
+                }
+            }
+        }
+    }
+}
+
+/// Lists the near pairs of a meeting anew.
+#[inline(always)]
+fn list<L: Lanes>(
+    meeting: &mut Meeting,
+    surface: &Surface,
+    features: &[Features],
+    reference: &[Point],
+    rest: &[Point],
+    search: &Search,
+    candidates: &mut [Vec<[u32; 4]>; 2],
+    eights: &mut Vec<Eights>,
+) {
+    let [p, q] = meeting.patches.map(|p| p as usize);
+    meeting.listed = search.ahead * meeting.moved + search.slop;
+    meeting.eights = [eights.len() as u32, 0, 0];
+    let far = search.skin + meeting.listed;
+    let between = gap(&features[p].hull, &features[q].hull);
+    if between > far {
+        meeting.listed = between - search.skin;
+        meeting.free = meeting.listed;
+        return;
+    }
+    // Only neighbours are so near at rest that they cannot keep the whole distance.
+    let rest = (gap(&surface.rest_hull(p), &surface.rest_hull(q)) * REST_SHARE < search.skin).then_some(rest);
+    candidates.iter_mut().for_each(Vec::clear);
+    points_and_triangles::<L>(surface, features, reference, far, p, q, &mut candidates[0]);
+    if p != q {
+        points_and_triangles::<L>(surface, features, reference, far, q, p, &mut candidates[0]);
+    }
+    edges_and_edges::<L>(surface, features, far, p, q, &mut candidates[1]);
+    meeting.free = meeting.listed;
+    for kind in 0..2 {
+        let first = eights.len();
+        let near = search.skin + 0.5 * search.slop + meeting.moved;
+        keep_near::<L>(kind, &candidates[kind], reference, rest, search.skin, (near, far), eights);
+        meeting.eights[kind + 1] = (eights.len() - first) as u32;
+        meeting.free = eights[first..].iter().fold(meeting.free, |free, eight| free.min(eight.free));
+    }
+}
+
+/// Looks at eight pairs that may touch.
+#[inline(always)]
+fn examine<L: Lanes>(
+    kind: usize,
+    eight: &Eights,
+    slop: f32,
+    vertices: &Vertices,
+    contacts: &mut Vec<Contact>,
+) {
+    let skin = L::load(&eight.skin);
+    let (vector, weights) = closest::<L>(kind, vertices.before, &eight.vertices);
+    let distance = vector.length();
+    // Where are they now, along the same direction?
+    let normal = vector * (L::splat(1.0) / distance.max(L::splat(f32::MIN_POSITIVE)));
+    let mut now = Vectors::splat([0.0; 3]);
+    for k in 0..4 {
+        let (place, _) = Vectors::<L>::gather(vertices.now, &eight.vertices[k]);
+        now = now + place * weights[k];
+    }
+    let gap = normal.dot(now);
+    let mut touching = gap.mask_below(skin + L::splat(EMIT * slop));
+    if kind == 1 {
+        // Edges that are nearest at an end: the vertex there meets the triangles of the other edge. But for those that go far.
+        let zero = L::splat(0.0);
+        let inside = weights[0].min(weights[1]).min(zero - weights[2]).min(zero - weights[3]);
+        let way = now - vector;
+        let far = way.dot(way) * L::splat(4.0) - distance * distance;
+        touching &= zero.mask_below(inside) | zero.mask_below(far);
+    }
+    if touching == 0 {
+        return;
+    }
+    let (mut normals, mut ways) = ([[0.0; WIDTH]; 3], [[0.0; WIDTH]; 3]);
+    let (mut distances, mut gaps) = ([0.0; WIDTH], [0.0; WIDTH]);
+    normal.store(&mut normals);
+    distance.store(&mut distances);
+    gap.store(&mut gaps);
+    (now - vector).store(&mut ways);
+    let mut each = [[0.0; WIDTH]; 4];
+    for k in 0..4 {
+        weights[k].store(&mut each[k]);
+    }
+    while touching != 0 {
+        let l = touching.trailing_zeros() as usize;
+        touching &= touching - 1;
+        contacts.push(Contact {
+            first_side: 1 + kind as u8,
+            vertices: [
+                eight.vertices[0].at()[l],
+                eight.vertices[1].at()[l],
+                eight.vertices[2].at()[l],
+                eight.vertices[3].at()[l],
+            ],
+            weights: [each[0][l], each[1][l], each[2][l], each[3][l]],
+            normal: [normals[0][l], normals[1][l], normals[2][l]],
+            distance: distances[l],
+            gap: gaps[l],
+            way: [ways[0][l], ways[1][l], ways[2][l]],
+            skin: eight.skin[l],
+        });
+    }
+}

@@ -1,0 +1,185 @@
+//! What of bodies can touch: triangles, edges and vertices, in patches of eight neighbouring triangles (FAU-40, FAU-57).
+//!
+//! Every edge and every vertex belongs to one patch, that of its first triangle, so that a pair of features is met in one pair of
+//! patches only.
+
+use crate::contact::bvh::{Boxes, order};
+use crate::lanes::{Point, WIDTH};
+
+/// No feature: what fills an eight up.
+pub const NONE: u32 = u32::MAX;
+
+/// Eight neighbouring triangles, and the edges and vertices that belong to them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patch {
+    /// First of its vertices in [`Surface::vertices`], and how many.
+    vertices: (u32, u32),
+    /// First of its eights of edges, and how many.
+    edges: (u32, u32),
+    /// First of all corners of its triangles in [`Surface::corners`], and how many.
+    corners: (u32, u32),
+}
+
+/// A surface: triangles of vertices with given numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Surface {
+    /// Corners, eight triangles per patch; [`NONE`] fills up.
+    triangles: Vec<[u32; 3]>,
+    /// Ends, filled up per patch.
+    edges: Vec<[u32; 2]>,
+    vertices: Vec<u32>,
+    corners: Vec<u32>,
+    patches: Vec<Patch>,
+    /// Around each patch at rest, m.
+    rest_hulls: Vec<([f32; 3], [f32; 3])>,
+}
+
+impl Surface {
+    /// Of triangles, whose neighbourhood is that of `places`.
+    pub fn new(places: &[Point], triangles: &[[u32; 3]]) -> Surface {
+        let middle = |t: &[u32; 3]| {
+            let mut sum = [0.0; 3];
+            for &v in t {
+                for k in 0..3 {
+                    sum[k] += places[v as usize][k] / 3.0;
+                }
+            }
+            sum
+        };
+        let middles: Vec<[f32; 3]> = triangles.iter().map(middle).collect();
+        let mut surface = Surface::default();
+        let mut seen_vertices = vec![false; places.len()];
+        // Ends of edges, lower first, and the place of the triangle that has it first.
+        let order = order(&middles);
+        let mut ends: Vec<([u32; 2], u32)> = Vec::with_capacity(3 * triangles.len());
+        for (place, &t) in order.iter().enumerate() {
+            let t = triangles[t as usize];
+            for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
+                ends.push(([a.min(b), a.max(b)], place as u32));
+            }
+        }
+        ends.sort_unstable();
+        ends.dedup_by_key(|e| e.0);
+        ends.sort_unstable_by_key(|e| (e.1, e.0));
+        let mut next = ends.iter().peekable();
+        for (p, chunk) in order.chunks(WIDTH).enumerate() {
+            let (first_vertex, first_corner) = (surface.vertices.len(), surface.corners.len());
+            let first_edge = surface.edges.len();
+            for l in 0..WIDTH {
+                let t = chunk.get(l).map_or([NONE; 3], |&t| triangles[t as usize]);
+                surface.triangles.push(t);
+                for v in t.into_iter().filter(|v| *v != NONE) {
+                    if !std::mem::replace(&mut seen_vertices[v as usize], true) {
+                        surface.vertices.push(v);
+                    }
+                    if !surface.corners[first_corner..].contains(&v) {
+                        surface.corners.push(v);
+                    }
+                }
+            }
+            while let Some((e, _)) = next.next_if(|e| (e.1 as usize) < (p + 1) * WIDTH) {
+                surface.edges.push(*e);
+            }
+            while surface.edges.len() % WIDTH != 0 {
+                surface.edges.push([NONE; 2]);
+            }
+            let count = |list: usize, first: usize| (first as u32, (list - first) as u32);
+            surface.patches.push(Patch {
+                vertices: count(surface.vertices.len(), first_vertex),
+                edges: count(surface.edges.len() / WIDTH, first_edge / WIDTH),
+                corners: count(surface.corners.len(), first_corner),
+            });
+            surface.rest_hulls.push(around(&surface.corners[first_corner..], places));
+        }
+        surface
+    }
+
+    /// How many patches there are.
+    pub fn len(&self) -> usize {
+        self.patches.len()
+    }
+
+    /// Whether there is no triangle.
+    pub fn is_empty(&self) -> bool {
+        self.patches.is_empty()
+    }
+
+    /// A box around a patch at rest, m.
+    #[inline(always)]
+    pub fn rest_hull(&self, p: usize) -> ([f32; 3], [f32; 3]) {
+        self.rest_hulls[p]
+    }
+
+    /// The triangles of a patch.
+    #[inline(always)]
+    pub fn triangles(&self, p: usize) -> &[[u32; 3]] {
+        &self.triangles[p * WIDTH..(p + 1) * WIDTH]
+    }
+
+    /// The vertices that belong to a patch.
+    #[inline(always)]
+    pub fn vertices(&self, p: usize) -> &[u32] {
+        let (first, count) = self.patches[p].vertices;
+        &self.vertices[first as usize..(first + count) as usize]
+    }
+
+    /// All corners of the triangles of a patch.
+    #[inline(always)]
+    pub fn corners(&self, p: usize) -> &[u32] {
+        let (first, count) = self.patches[p].corners;
+        &self.corners[first as usize..(first + count) as usize]
+    }
+
+    /// The eights of edges that belong to a patch.
+    #[inline(always)]
+    pub fn eights_of_edges(&self, p: usize) -> std::ops::Range<usize> {
+        let (first, count) = self.patches[p].edges;
+        first as usize..(first + count) as usize
+    }
+
+    /// The edges of an eight.
+    #[inline(always)]
+    pub fn edges(&self, eight: usize) -> &[[u32; 2]] {
+        &self.edges[eight * WIDTH..(eight + 1) * WIDTH]
+    }
+}
+
+/// Boxes around the features of a patch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Features {
+    /// Around its triangles.
+    pub triangles: Boxes,
+    /// Around its edges: eight triangles have at most 24.
+    pub edges: [Boxes; 3],
+    /// Around all.
+    pub hull: ([f32; 3], [f32; 3]),
+}
+
+impl Features {
+    /// Of a patch, where its vertices are.
+    pub fn fit(&mut self, surface: &Surface, p: usize, places: &[Point]) {
+        for (l, t) in surface.triangles(p).iter().enumerate().filter(|(_, t)| t[0] != NONE) {
+            self.triangles.set(l, around(t, places));
+        }
+        self.hull = self.triangles.hull();
+        for (boxes, eight) in self.edges.iter_mut().zip(surface.eights_of_edges(p)) {
+            for (l, e) in surface.edges(eight).iter().enumerate().filter(|(_, e)| e[0] != NONE) {
+                boxes.set(l, around(e, places));
+            }
+        }
+    }
+}
+
+/// A box around vertices.
+#[inline(always)]
+pub fn around(vertices: &[u32], places: &[Point]) -> ([f32; 3], [f32; 3]) {
+    let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    for &v in vertices {
+        let p = places[v as usize];
+        for k in 0..3 {
+            low[k] = low[k].min(p[k]);
+            high[k] = high[k].max(p[k]);
+        }
+    }
+    (low, high)
+}

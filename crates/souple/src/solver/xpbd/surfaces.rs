@@ -1,0 +1,251 @@
+//! Contact between surfaces inside the sweep: cloth on itself and bodies on each other (FAU-46, FAU-45's stiff interactions as
+//! constraints, SIM-27).
+//!
+//! Features that come nearer than the skin are pushed apart along the direction they had when the substep began, one contact
+//! after the other, each shared among its four vertices by weight and mass; what they slid is shortened by at most the
+//! friction coefficient times the push. What was nearer than the skin already is let out slowly and without speed.
+
+use glam::DVec3;
+
+use super::Xpbd;
+use crate::contact::continuous;
+use crate::contact::pairs::{Contact, Pairs, Search, Vertices};
+use crate::contact::surface::Surface;
+use crate::lanes::{Instructions, Point};
+use crate::parallel::Parallel;
+
+/// What was too near is let out at this speed, m/s.
+const RECOVERY_SPEED: f32 = 0.2;
+
+/// For how many substeps a search should do.
+const AHEAD: f32 = 3.0;
+
+/// Pairs are looked at this much beyond the skin, as a share of it.
+const SLOP: f32 = 0.25;
+
+/// The surfaces of bodies that may touch.
+#[derive(Debug, Default)]
+pub struct Surfaces {
+    surface: Surface,
+    pairs: Pairs,
+    /// Places at rest, m, and skin.
+    rest: Vec<Point>,
+    before: Vec<Point>,
+    now: Vec<Point>,
+    /// What contact adds to places, m, and inverse mass.
+    pushes: Vec<Point>,
+    /// What it adds to places before, m: motion that is not to become speed.
+    shifts: Vec<Point>,
+    /// The round in which each vertex was last held back.
+    changed: Vec<u8>,
+    /// How far each vertex has moved in this substep, m.
+    ways: Vec<f32>,
+    /// Contacts of what moves so far that it could cross.
+    risky: Vec<Contact>,
+    /// The largest skin, m.
+    skin: f32,
+    friction: f32,
+}
+
+impl Surfaces {
+    /// Of triangles of packed vertices with their places at rest; `skin`, m, and friction among them.
+    pub fn new(rest: &[Point], triangles: &[[u32; 3]], skin: f32, friction: f32) -> Surfaces {
+        let mut rest = rest.to_vec();
+        rest.iter_mut().for_each(|p| p[3] = skin);
+        Surfaces { surface: Surface::new(&rest, triangles), rest, skin, friction, ..Surfaces::default() }
+    }
+
+    /// Forgets what was near.
+    pub fn begin_frame(&mut self) {
+        self.pairs.forget();
+    }
+
+    /// Pushes apart what touches after a substep of `h`, s; `left` substeps are left in this frame, this one among them.
+    pub fn respond(
+        &mut self,
+        parallel: &Parallel,
+        instructions: Instructions,
+        h: f32,
+        left: u32,
+        body: &mut Xpbd,
+    ) {
+        let Surfaces { surface, pairs, rest, before, now, pushes, shifts, skin, friction, .. } = self;
+        let n = rest.len();
+        for points in [&mut *before, now, pushes, shifts] {
+            points.resize(n, [0.0; 4]);
+        }
+        for v in 0..n {
+            let (base, b, d) = (body.base[v], body.before[v], body.displacements[v]);
+            before[v] = [base[0] + b[0], base[1] + b[1], base[2] + b[2], 0.0];
+            now[v] = [base[0] + d[0], base[1] + d[1], base[2] + d[2], d[3]];
+            pushes[v] = [0.0, 0.0, 0.0, d[3]];
+        }
+        shifts.fill([0.0; 4]);
+        let vertices = Vertices { rest, before, now };
+        let search = Search { skin: *skin, left: left as f32, ahead: AHEAD, slop: SLOP * *skin };
+        pairs.find(parallel, instructions, surface, &vertices, &search);
+        for contact in pairs.contacts() {
+            press(contact, *friction, RECOVERY_SPEED * h, pushes, shifts);
+        }
+        for v in 0..n {
+            for k in 0..3 {
+                body.displacements[v][k] += pushes[v][k];
+                body.before[v][k] += shifts[v][k];
+            }
+        }
+    }
+
+    /// Holds back what would cross all the same, because it is pushed from all sides: vertices of a contact keep that share of
+    /// their motion up to which nothing surely crosses. What stood still crosses nothing, so that this ends; what is left after
+    /// [`GUARDS`] rounds is what is still to be measured.
+    pub fn guard(&mut self, body: &mut Xpbd) {
+        let Surfaces { pairs, before, now, changed, ways, risky, .. } = self;
+        let n = now.len();
+        for v in 0..n {
+            let (base, d) = (body.base[v], body.displacements[v]);
+            now[v] = [base[0] + d[0], base[1] + d[1], base[2] + d[2], d[3]];
+        }
+        changed.clear();
+        changed.resize(n, 0);
+        ways.clear();
+        ways.extend(before.iter().zip(now.iter()).map(|(from, to)| {
+            let [x, y, z] = [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
+            (x * x + y * y + z * z).sqrt()
+        }));
+        let may_cross = |contact: &&Contact| {
+            let way = contact.vertices.map(|v| ways[v as usize]);
+            let first = if contact.first_side == 1 { way[0] } else { way[0].max(way[1]) };
+            let second = way[2].max(way[3]);
+            let second = if contact.first_side == 1 { second.max(way[1]) } else { second };
+            !(first + second < (1.0 - KEPT) * contact.distance)
+        };
+        risky.clear();
+        risky.extend(pairs.contacts().filter(may_cross));
+        for round in 1..=GUARDS {
+            let mut all_apart = true;
+            for contact in risky.iter() {
+                let vertices = contact.vertices.map(|v| v as usize);
+                // Later rounds look at what the round before has changed.
+                if round > 1 && vertices.iter().all(|&v| changed[v] < round - 1) {
+                    continue;
+                }
+                if stay_apart(contact, before, now) {
+                    continue;
+                }
+                let Some(share) = until(contact, before, now) else { continue };
+                let share = if round < STOPS { 0.9 * share } else { 0.0 };
+                all_apart = false;
+                // Supports go where they are led.
+                for v in vertices {
+                    if now[v][3] == 0.0 {
+                        continue;
+                    }
+                    changed[v] = round;
+                    for k in 0..3 {
+                        now[v][k] = before[v][k] + share * (now[v][k] - before[v][k]);
+                    }
+                }
+            }
+            if all_apart {
+                break;
+            }
+        }
+        for v in 0..n {
+            if changed[v] > 0 {
+                for k in 0..3 {
+                    body.displacements[v][k] = now[v][k] - body.base[v][k];
+                }
+            }
+        }
+    }
+}
+
+/// How often what would still cross is held back.
+const GUARDS: u8 = 60;
+
+/// From this round on it is stopped.
+const STOPS: u8 = 50;
+
+/// Features that were apart stay apart by this share of their distance.
+const KEPT: f32 = 0.1;
+
+/// Whether two features surely do not cross: a plane between them when the substep began, across their shortest connection, is
+/// still between them if all their vertices are on its sides.
+#[inline(always)]
+fn stay_apart(contact: &Contact, before: &[Point], now: &[Point]) -> bool {
+    let Contact { vertices, first_side, normal, distance, .. } = contact;
+    let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
+    let origin = before[vertices[0] as usize];
+    for k in 0..4 {
+        let v = vertices[k] as usize;
+        let mut along = 0.0;
+        for c in 0..3 {
+            along += normal[c] * (now[v][c] - origin[c]);
+        }
+        if k < usize::from(*first_side) {
+            least = least.min(along);
+        } else {
+            most = most.max(along);
+        }
+    }
+    least - most >= KEPT * distance
+}
+
+/// Until when two features surely do not cross, as a share of the substep.
+fn until(contact: &Contact, before: &[Point], now: &[Point]) -> Option<f32> {
+    let place = |points: &[Point]| {
+        contact.vertices.map(|v| {
+            let [x, y, z, _] = points[v as usize].map(f64::from);
+            DVec3::new(x, y, z)
+        })
+    };
+    let (start, end) = (place(before), place(now));
+    let time = match contact.first_side {
+        1 => continuous::vertex_face(start, end, 0.0),
+        _ => continuous::edge_edge(start, end, 0.0),
+    };
+    time.map(|t| t as f32)
+}
+
+/// Pushes two features apart.
+#[inline(always)]
+fn press(contact: &Contact, friction: f32, recovery: f32, pushes: &mut [Point], shifts: &mut [Point]) {
+    let Contact { vertices, weights, normal, distance, gap, way, skin, .. } = *contact;
+    let mut moved = [0.0f32; 3];
+    let mut mobility = 0.0;
+    for k in 0..4 {
+        let p = &pushes[vertices[k] as usize];
+        for c in 0..3 {
+            moved[c] += weights[k] * p[c];
+        }
+        mobility += weights[k] * weights[k] * p[3];
+    }
+    let along = |v: [f32; 3]| normal[0] * v[0] + normal[1] * v[1] + normal[2] * v[2];
+    let gap = gap + along(moved);
+    let target = if distance < skin { skin.min(distance + recovery) } else { skin };
+    if !(gap < target) || mobility <= 0.0 {
+        return;
+    }
+    let push = target - gap;
+    let let_out = push.min((target - distance).max(0.0));
+    let slip = {
+        let way = [way[0] + moved[0], way[1] + moved[1], way[2] + moved[2]];
+        let a = along(way);
+        [way[0] - normal[0] * a, way[1] - normal[1] * a, way[2] - normal[2] * a]
+    };
+    let length = (slip[0] * slip[0] + slip[1] * slip[1] + slip[2] * slip[2]).sqrt();
+    let lost = (friction * (push - let_out) / length.max(f32::MIN_POSITIVE)).min(1.0);
+    for k in 0..4 {
+        let p = &mut pushes[vertices[k] as usize];
+        let share = weights[k] * p[3] / mobility;
+        for c in 0..3 {
+            p[c] += (normal[c] * push - slip[c] * lost) * share;
+        }
+        if let_out > 0.0 {
+            let s = &mut shifts[vertices[k] as usize];
+            for c in 0..3 {
+                s[c] += normal[c] * let_out * share;
+            }
+        }
+    }
+}
