@@ -71,9 +71,9 @@ impl Boxes {
 /// The order in which things of those places are put in a tree.
 pub fn order(places: &[[f32; 3]]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..places.len() as u32).collect();
-    let mut open = vec![0..places.len()];
-    while let Some(range) = open.pop() {
-        let length = range.len();
+    let mut open = vec![(0, places.len())];
+    while let Some((start, end)) = open.pop() {
+        let length = end - start;
         if length <= WIDTH {
             continue;
         }
@@ -83,7 +83,7 @@ pub fn order(places: &[[f32; 3]]) -> Vec<u32> {
             unit *= WIDTH;
         }
         let left = (length / 2).div_ceil(unit) * unit;
-        let part = &mut order[range.clone()];
+        let part = &mut order[start..end];
         let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
         for &i in part.iter() {
             for k in 0..3 {
@@ -95,8 +95,8 @@ pub fn order(places: &[[f32; 3]]) -> Vec<u32> {
         let longest = (1..3).fold(0, |best, k| if side(k) > side(best) { k } else { best });
         let key = |i: &u32| places[*i as usize][longest];
         part.select_nth_unstable_by(left, |a, b| key(a).total_cmp(&key(b)).then(a.cmp(b)));
-        open.push(range.start..range.start + left);
-        open.push(range.start + left..range.end);
+        open.push((start, start + left));
+        open.push((start + left, end));
     }
     order.chunks_mut(WIDTH).for_each(<[u32]>::sort_unstable);
     order

@@ -14,7 +14,7 @@ pub fn closest<L: Lanes>(kind: usize, places: &[Point], at: &[Places; 4]) -> (Ve
 
 /// From the closest point of a triangle to a point.
 #[inline(always)]
-fn point_triangle<L: Lanes>(
+pub fn point_triangle<L: Lanes>(
     p: Vectors<L>,
     a: Vectors<L>,
     b: Vectors<L>,
@@ -55,7 +55,12 @@ fn point_triangle<L: Lanes>(
 
 /// From the closest point of the second edge to that of the first.
 #[inline(always)]
-fn edge_edge<L: Lanes>(a: Vectors<L>, b: Vectors<L>, c: Vectors<L>, d: Vectors<L>) -> (Vectors<L>, [L; 4]) {
+pub fn edge_edge<L: Lanes>(
+    a: Vectors<L>,
+    b: Vectors<L>,
+    c: Vectors<L>,
+    d: Vectors<L>,
+) -> (Vectors<L>, [L; 4]) {
     let (zero, one, tiny) = (L::splat(0.0), L::splat(1.0), L::splat(f32::MIN_POSITIVE));
     let (u, v, r) = (b - a, d - c, a - c);
     let (uu, vv, uv) = (u.dot(u), v.dot(v), u.dot(v));

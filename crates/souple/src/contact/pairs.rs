@@ -13,7 +13,7 @@
 //! ways are told, except those that share a vertex; in an order that depends on nothing but the surface and its motion.
 
 use crate::contact::bvh::Tree;
-use crate::contact::closest::closest;
+use crate::contact::closest::{closest, edge_edge, point_triangle};
 use crate::contact::surface::{Features, NONE, Surface};
 use crate::lanes::{Eight, Instructions, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use crate::parallel::Parallel;
@@ -55,8 +55,6 @@ struct Block {
     eights: Vec<Eights>,
     /// Contacts of this substep.
     contacts: Vec<Contact>,
-    /// Pairs whose boxes meet.
-    candidates: [Vec<[u32; 4]>; 2],
 }
 
 /// Two features that touch or may touch in this substep.
@@ -129,7 +127,6 @@ pub struct Search {
 impl Pairs {
     /// Forgets all pairs: they are looked for when next asked.
     pub fn forget(&mut self) {
-        self.blocks.clear();
         self.searches = 0;
     }
 
@@ -154,7 +151,7 @@ impl Pairs {
             list.resize(n, nothing);
         }
         self.features.resize_with(n, Features::default);
-        let mut again = self.blocks.is_empty();
+        let mut again = self.searches == 0;
         if !again {
             self.measure_ways(parallel, surface, vertices);
             for (ways, allowed) in self.ways.iter().zip(&self.allowed) {
@@ -276,7 +273,9 @@ impl Block {
         for (m, meeting) in self.meetings.iter_mut().enumerate() {
             let [p, q] = meeting.patches.map(|p| p as usize);
             meeting.moved = furthest(&ways[p], &ways[q]);
-            if !(meeting.moved < meeting.free) {
+            // What is not a number is looked at, too.
+            let is_free = meeting.moved < meeting.free;
+            if !is_free {
                 self.open.push(m as u32);
             }
         }
@@ -315,126 +314,127 @@ impl Kernel for Meet<'_> {
     }
 }
 
-/// Vertices of one patch and triangles of another whose boxes are no further apart than `far`.
-#[inline(always)]
-fn points_and_triangles<L: Lanes>(
-    surface: &Surface,
-    features: &[Features],
-    places: &[Point],
+/// Lists the near pairs of two patches in eights: those nearer than `near` apart from others, which may not have to be looked at
+/// soon.
+struct Lister<'a> {
+    surface: &'a Surface,
+    features: &'a [Features],
+    reference: &'a [Point],
+    /// Places at rest, where pairs are so near there that they cannot keep the whole skin.
+    rest: Option<&'a [Point]>,
+    skin: f32,
+    near: f32,
     far: f32,
-    p: usize,
-    q: usize,
-    found: &mut Vec<[u32; 4]>,
-) {
-    let triangles = surface.triangles(q);
-    let hull = &features[q].hull;
-    for &v in surface.vertices(p) {
-        let [x, y, z, _] = places[v as usize];
-        let low = [x - far, y - far, z - far];
-        let high = [x + far, y + far, z + far];
-        if apart(hull, &(low, high)) {
-            continue;
-        }
-        let mut mask = features[q].triangles.meet::<L>((low, high));
-        while mask != 0 {
-            let [a, b, c] = triangles[mask.trailing_zeros() as usize];
-            mask &= mask - 1;
-            if a != v && b != v && c != v {
-                found.push([v, a, b, c]);
+    eights: &'a mut Vec<Eights>,
+}
+
+impl Lister<'_> {
+    /// Vertices of patch `p` and triangles of patch `q`.
+    #[inline(always)]
+    fn points_and_triangles<L: Lanes>(&mut self, p: usize, q: usize, open: &mut [Filling; 2]) {
+        let Lister { surface, features, reference, far, .. } = *self;
+        let other = &features[q];
+        for &v in surface.vertices(p) {
+            let [x, y, z, _] = reference[v as usize];
+            let low = [x - far, y - far, z - far];
+            let high = [x + far, y + far, z + far];
+            if apart(&other.hull, &(low, high)) {
+                continue;
+            }
+            let mut mask = other.triangles.meet::<L>((low, high));
+            if mask == 0 {
+                continue;
+            }
+            let [a, b, c] = [&other.corners[0], &other.corners[1], &other.corners[2]];
+            let (vector, _) = point_triangle::<L>(
+                Vectors::splat([x, y, z]),
+                Vectors::load(a),
+                Vectors::load(b),
+                Vectors::load(c),
+            );
+            let distance = vector.length();
+            mask &= distance.mask_below(L::splat(far));
+            let mut distances = [0.0; WIDTH];
+            distance.store(&mut distances);
+            while mask != 0 {
+                let l = mask.trailing_zeros() as usize;
+                mask &= mask - 1;
+                let [a, b, c] = surface.triangles(q)[l];
+                if a != v && b != v && c != v {
+                    self.put::<L>(0, [v, a, b, c], distances[l], open);
+                }
             }
         }
     }
-}
 
-/// Edges of two patches whose boxes are no further apart than `far`.
-#[inline(always)]
-fn edges_and_edges<L: Lanes>(
-    surface: &Surface,
-    features: &[Features],
-    far: f32,
-    p: usize,
-    q: usize,
-    found: &mut Vec<[u32; 4]>,
-) {
-    for (i, own) in surface.eights_of_edges(p).enumerate() {
-        for (l, &[a, b]) in surface.edges(own).iter().enumerate() {
-            if a == NONE {
-                break;
-            }
-            let (low, high) = features[p].edges[i].get(l);
-            let wide = (low.map(|c| c - far), high.map(|c| c + far));
-            if apart(&features[q].hull, &wide) {
-                continue;
-            }
-            for (j, other) in surface.eights_of_edges(q).enumerate() {
-                let mut mask = features[q].edges[j].meet::<L>(wide);
-                if p == q {
-                    // Each pair once.
-                    mask = match j.cmp(&i) {
-                        std::cmp::Ordering::Less => 0,
-                        std::cmp::Ordering::Equal => mask & (0xfe_u8 << l),
-                        std::cmp::Ordering::Greater => mask,
-                    };
+    /// Edges of two patches.
+    #[inline(always)]
+    fn edges_and_edges<L: Lanes>(&mut self, p: usize, q: usize, open: &mut [Filling; 2]) {
+        let Lister { surface, features, reference, far, .. } = *self;
+        for (i, own) in surface.eights_of_edges(p).enumerate() {
+            for (l, &[a, b]) in surface.edges(own).iter().enumerate() {
+                if a == NONE {
+                    break;
                 }
-                while mask != 0 {
-                    let [c, d] = surface.edges(other)[mask.trailing_zeros() as usize];
-                    mask &= mask - 1;
-                    if a != c && a != d && b != c && b != d {
-                        found.push([a, b, c, d]);
+                let (low, high) = features[p].edges[i].get(l);
+                let wide = (low.map(|c| c - far), high.map(|c| c + far));
+                if apart(&features[q].hull, &wide) {
+                    continue;
+                }
+                let place = |v: u32| {
+                    let [x, y, z, _] = reference[v as usize];
+                    Vectors::<L>::splat([x, y, z])
+                };
+                let (from, to) = (place(a), place(b));
+                for (j, other) in surface.eights_of_edges(q).enumerate() {
+                    let mut mask = features[q].edges[j].meet::<L>(wide);
+                    if p == q {
+                        // Each pair once.
+                        mask = match j.cmp(&i) {
+                            std::cmp::Ordering::Less => 0,
+                            std::cmp::Ordering::Equal => mask & (0xfe_u8 << l),
+                            std::cmp::Ordering::Greater => mask,
+                        };
+                    }
+                    if mask == 0 {
+                        continue;
+                    }
+                    let [c, d] = &features[q].ends[j];
+                    let (c, d) = (Vectors::load(c), Vectors::load(d));
+                    let distance = edge_edge::<L>(from, to, c, d).0.length();
+                    mask &= distance.mask_below(L::splat(far));
+                    let mut distances = [0.0; WIDTH];
+                    distance.store(&mut distances);
+                    while mask != 0 {
+                        let l = mask.trailing_zeros() as usize;
+                        mask &= mask - 1;
+                        let [c, d] = surface.edges(other)[l];
+                        if a != c && a != d && b != c && b != d {
+                            self.put::<L>(1, [a, b, c, d], distances[l], open);
+                        }
                     }
                 }
             }
         }
     }
-}
 
-/// Keeps the pairs that are no further apart than `far`, m, in eights: those nearer than `near` apart from others, which may
-/// not have to be looked at soon.
-#[inline(always)]
-fn keep_near<L: Lanes>(
-    kind: usize,
-    candidates: &[[u32; 4]],
-    reference: &[Point],
-    rest: Option<&[Point]>,
-    widest: f32,
-    (near, far): (f32, f32),
-    eights: &mut Vec<Eights>,
-) {
-    let mut open = [Filling::NONE; 2];
-    for chunk in candidates.chunks(WIDTH) {
-        let mut at = [[chunk[0][0]; WIDTH], [chunk[0][1]; WIDTH], [chunk[0][2]; WIDTH], [chunk[0][3]; WIDTH]];
-        for (l, pair) in chunk.iter().enumerate() {
-            for k in 0..4 {
-                at[k][l] = pair[k];
-            }
-        }
-        let places = at.map(Places::new);
-        let (vector, _) = closest::<L>(kind, reference, &places);
-        let distance = vector.length();
-        let mut left = distance.mask_below(L::splat(far)) & (0xff_u8 >> (WIDTH - chunk.len()));
-        if left == 0 {
-            continue;
-        }
-        let (mut distances, mut skins) = ([0.0; WIDTH], [widest; WIDTH]);
-        distance.store(&mut distances);
-        if let Some(rest) = rest {
-            let (vector, _) = closest::<L>(kind, rest, &places);
-            (vector.length() * L::splat(REST_SHARE)).min(L::splat(widest)).store(&mut skins);
-        }
-        while left != 0 {
-            let l = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let filling = &mut open[usize::from(distances[l] > near)];
-            let vertices = [at[0][l], at[1][l], at[2][l], at[3][l]];
-            if filling.put(vertices, skins[l], distances[l]) {
-                eights.push(filling.take());
-            }
+    #[inline(always)]
+    fn put<L: Lanes>(&mut self, kind: usize, vertices: [u32; 4], distance: f32, open: &mut [Filling; 2]) {
+        let filling = &mut open[usize::from(distance > self.near)];
+        if filling.put(vertices, distance) {
+            self.eights.push(filling.take::<L>(kind, self.skin, self.rest));
         }
     }
-    for filling in &mut open {
-        if filling.filled > 0 {
-            eights.push(filling.take());
+
+    /// Keeps what is left; returns the number of eights so far.
+    #[inline(always)]
+    fn close<L: Lanes>(&mut self, kind: usize, open: &mut [Filling; 2]) -> usize {
+        for filling in open {
+            if filling.filled > 0 {
+                self.eights.push(filling.take::<L>(kind, self.skin, self.rest));
+            }
         }
+        self.eights.len()
     }
 }
 
@@ -442,22 +442,16 @@ fn keep_near<L: Lanes>(
 #[derive(Clone, Copy)]
 struct Filling {
     vertices: [[u32; WIDTH]; 4],
-    skin: Eight,
-    free: f32,
+    distances: Eight,
     filled: usize,
 }
 
 impl Filling {
-    const NONE: Filling = Filling {
-        vertices: [[0; WIDTH]; 4],
-        skin: [f32::NEG_INFINITY; WIDTH],
-        free: f32::INFINITY,
-        filled: 0,
-    };
+    const NONE: Filling = Filling { vertices: [[0; WIDTH]; 4], distances: [f32::INFINITY; WIDTH], filled: 0 };
 
     /// Puts a pair in it; tells whether it is full.
     #[inline(always)]
-    fn put(&mut self, vertices: [u32; 4], skin: f32, distance: f32) -> bool {
+    fn put(&mut self, vertices: [u32; 4], distance: f32) -> bool {
         for k in 0..4 {
             if self.filled == 0 {
                 // What fills up must name vertices, too.
@@ -465,22 +459,37 @@ impl Filling {
             }
             self.vertices[k][self.filled] = vertices[k];
         }
-        self.skin[self.filled] = skin;
-        self.free = self.free.min(distance - skin);
+        self.distances[self.filled] = distance;
         self.filled += 1;
         self.filled == WIDTH
     }
 
     #[inline(always)]
-    fn take(&mut self) -> Eights {
-        let Filling { vertices, skin, free, .. } = std::mem::replace(self, Filling::NONE);
-        let [a, b, c, d] = vertices;
-        Eights { vertices: [Places::new(a), Places::new(b), Places::new(c), Places::new(d)], skin, free }
+    fn take<L: Lanes>(&mut self, kind: usize, widest: f32, rest: Option<&[Point]>) -> Eights {
+        let Filling { vertices: [a, b, c, d], distances, filled } = std::mem::replace(self, Filling::NONE);
+        let vertices = [Places::new(a), Places::new(b), Places::new(c), Places::new(d)];
+        let mut skin = [widest; WIDTH];
+        if let Some(rest) = rest {
+            let (vector, _) = closest::<L>(kind, rest, &vertices);
+            (vector.length() * L::splat(REST_SHARE)).min(L::splat(widest)).store(&mut skin);
+        }
+        let mut free = f32::INFINITY;
+        for l in 0..filled {
+            free = free.min(distances[l] - skin[l]);
+        }
+        skin[filled..].fill(f32::NEG_INFINITY);
+        Eights { vertices, skin, free }
     }
 }
 
 /// Contacts are told when they are this share of the slop from touching: others may push them together.
 const EMIT: f32 = 0.5;
+
+/// Distances are rounded by no more than this share of the skin.
+const ROUNDING: f32 = 1e-3;
+
+/// A piece that is hardly bent touches itself only after its parts have moved by this share of an edge.
+const BENT: f32 = 0.25;
 
 /// Neighbours in a surface keep at most this share of their distance at rest.
 pub(super) const REST_SHARE: f32 = 0.7;
@@ -501,12 +510,13 @@ impl Kernel for Examine<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Examine { block, surface, features, reference, vertices, search } = self;
-        let Block { meetings, open, eights, contacts, candidates } = block;
+        let Block { meetings, open, eights, contacts } = block;
         contacts.clear();
         for &m in open.iter() {
             let meeting = &mut meetings[m as usize];
-            if !(meeting.moved < meeting.listed) {
-                list::<L>(meeting, surface, features, reference, vertices.rest, search, candidates, eights);
+            let is_listed = meeting.moved < meeting.listed;
+            if !is_listed {
+                list::<L>(meeting, surface, features, reference, vertices.rest, search, eights);
             }
             let [first, of_triangles, of_edges] = meeting.eights.map(|n| n as usize);
             for (k, eight) in eights[first..first + of_triangles + of_edges].iter().enumerate() {
@@ -528,35 +538,44 @@ fn list<L: Lanes>(
     reference: &[Point],
     rest: &[Point],
     search: &Search,
-    candidates: &mut [Vec<[u32; 4]>; 2],
     eights: &mut Vec<Eights>,
 ) {
     let [p, q] = meeting.patches.map(|p| p as usize);
     meeting.listed = search.ahead * meeting.moved + search.slop;
     meeting.eights = [eights.len() as u32, 0, 0];
     let far = search.skin + meeting.listed;
-    let between = gap(&features[p].hull, &features[q].hull);
+    let mut between = gap(&features[p].hull, &features[q].hull);
+    if between <= far && p != q {
+        between = between.max(features[p].layered::<L>(&features[q]) - ROUNDING * search.skin);
+    }
     if between > far {
         meeting.listed = between - search.skin;
         meeting.free = meeting.listed;
         return;
     }
+    let between_at_rest = gap(&surface.rest_hull(p), &surface.rest_hull(q));
+    // Neighbours that face the same way are one piece, which must bend before it touches itself.
+    let bent = BENT * surface.edge_length();
+    if between_at_rest < far && meeting.moved < bent && features[p].face_alike::<L>(&features[q]) {
+        meeting.listed = bent;
+        meeting.free = bent;
+        return;
+    }
     // Only neighbours are so near at rest that they cannot keep the whole distance.
-    let rest = (gap(&surface.rest_hull(p), &surface.rest_hull(q)) * REST_SHARE < search.skin).then_some(rest);
-    candidates.iter_mut().for_each(Vec::clear);
-    points_and_triangles::<L>(surface, features, reference, far, p, q, &mut candidates[0]);
+    let rest = (between_at_rest * REST_SHARE < search.skin).then_some(rest);
+    let near = search.skin + 0.5 * search.slop + meeting.moved;
+    let first = eights.len();
+    let mut lister = Lister { surface, features, reference, rest, skin: search.skin, near, far, eights };
+    let mut open = [Filling::NONE; 2];
+    lister.points_and_triangles::<L>(p, q, &mut open);
     if p != q {
-        points_and_triangles::<L>(surface, features, reference, far, q, p, &mut candidates[0]);
+        lister.points_and_triangles::<L>(q, p, &mut open);
     }
-    edges_and_edges::<L>(surface, features, far, p, q, &mut candidates[1]);
-    meeting.free = meeting.listed;
-    for kind in 0..2 {
-        let first = eights.len();
-        let near = search.skin + 0.5 * search.slop + meeting.moved;
-        keep_near::<L>(kind, &candidates[kind], reference, rest, search.skin, (near, far), eights);
-        meeting.eights[kind + 1] = (eights.len() - first) as u32;
-        meeting.free = eights[first..].iter().fold(meeting.free, |free, eight| free.min(eight.free));
-    }
+    let of_triangles = lister.close::<L>(0, &mut open);
+    lister.edges_and_edges::<L>(p, q, &mut open);
+    let all = lister.close::<L>(1, &mut open);
+    meeting.eights = [first, of_triangles - first, all - of_triangles].map(|n| n as u32);
+    meeting.free = eights[first..].iter().fold(meeting.listed, |free, eight| free.min(eight.free));
 }
 
 /// Looks at eight pairs that may touch.

@@ -4,7 +4,7 @@
 //! patches only.
 
 use crate::contact::bvh::{Boxes, order};
-use crate::lanes::{Point, WIDTH};
+use crate::lanes::{Eight, Lanes, Plain, Point, WIDTH};
 
 /// No feature: what fills an eight up.
 pub const NONE: u32 = u32::MAX;
@@ -32,6 +32,8 @@ pub struct Surface {
     patches: Vec<Patch>,
     /// Around each patch at rest, m.
     rest_hulls: Vec<([f32; 3], [f32; 3])>,
+    /// Mean length of edges at rest, m.
+    edge_length: f32,
 }
 
 impl Surface {
@@ -61,6 +63,12 @@ impl Surface {
         ends.sort_unstable();
         ends.dedup_by_key(|e| e.0);
         ends.sort_unstable_by_key(|e| (e.1, e.0));
+        let length = |e: &[u32; 2]| {
+            let [a, b] = e.map(|v| places[v as usize]);
+            let square = |k: usize| (b[k] - a[k]) * (b[k] - a[k]);
+            (square(0) + square(1) + square(2)).sqrt()
+        };
+        surface.edge_length = ends.iter().map(|(e, _)| length(e)).sum::<f32>() / ends.len().max(1) as f32;
         let mut next = ends.iter().peekable();
         for (p, chunk) in order.chunks(WIDTH).enumerate() {
             let (first_vertex, first_corner) = (surface.vertices.len(), surface.corners.len());
@@ -92,6 +100,11 @@ impl Surface {
             surface.rest_hulls.push(around(&surface.corners[first_corner..], places));
         }
         surface
+    }
+
+    /// Mean length of edges at rest, m.
+    pub fn edge_length(&self) -> f32 {
+        self.edge_length
     }
 
     /// How many patches there are.
@@ -153,6 +166,18 @@ pub struct Features {
     pub edges: [Boxes; 3],
     /// Around all.
     pub hull: ([f32; 3], [f32; 3]),
+    /// Places of the three corners of its triangles, m.
+    pub corners: [[Eight; 3]; 3],
+    /// Places of both ends of its edges, m.
+    pub ends: [[[Eight; 3]; 2]; 3],
+    /// Unit normals of its triangles; 0 where there is none.
+    normals: [Eight; 3],
+    /// Their sum.
+    facing: [f32; 3],
+    /// Its direction; 0 if it has none.
+    axis: [f32; 3],
+    /// From where to where the patch reaches along it, m.
+    slab: (f32, f32),
 }
 
 impl Features {
@@ -160,14 +185,92 @@ impl Features {
     pub fn fit(&mut self, surface: &Surface, p: usize, places: &[Point]) {
         for (l, t) in surface.triangles(p).iter().enumerate().filter(|(_, t)| t[0] != NONE) {
             self.triangles.set(l, around(t, places));
+            for (c, v) in t.iter().enumerate() {
+                for k in 0..3 {
+                    self.corners[c][k][l] = places[*v as usize][k];
+                }
+            }
+            let normal = unit_normal(t.map(|v| places[v as usize]));
+            for k in 0..3 {
+                self.normals[k][l] = normal[k];
+            }
         }
+        self.facing = self.normals.map(|n| n.iter().sum());
+        // What fills up stands where the first triangle is.
+        for (l, _) in surface.triangles(p).iter().enumerate().filter(|(_, t)| t[0] == NONE) {
+            for corner in &mut self.corners {
+                corner.iter_mut().for_each(|c| c[l] = c[0]);
+            }
+        }
+        let [x, y, z] = self.facing;
+        let length = (x * x + y * y + z * z).sqrt().max(f32::MIN_POSITIVE);
+        self.axis = [x / length, y / length, z / length];
+        self.slab = self.along::<Plain>(self.axis);
         self.hull = self.triangles.hull();
-        for (boxes, eight) in self.edges.iter_mut().zip(surface.eights_of_edges(p)) {
+        for (j, eight) in surface.eights_of_edges(p).enumerate() {
             for (l, e) in surface.edges(eight).iter().enumerate().filter(|(_, e)| e[0] != NONE) {
-                boxes.set(l, around(e, places));
+                self.edges[j].set(l, around(e, places));
+                for (c, v) in e.iter().enumerate() {
+                    for k in 0..3 {
+                        self.ends[j][c][k][l] = places[*v as usize][k];
+                    }
+                }
             }
         }
     }
+}
+
+impl Features {
+    /// From where to where a patch reaches along an axis, m.
+    #[inline(always)]
+    fn along<L: Lanes>(&self, [x, y, z]: [f32; 3]) -> (f32, f32) {
+        let (mut low, mut high) = (L::splat(f32::INFINITY), L::splat(f32::NEG_INFINITY));
+        for c in &self.corners {
+            let along =
+                L::load(&c[0]) * L::splat(x) + L::load(&c[1]) * L::splat(y) + L::load(&c[2]) * L::splat(z);
+            low = along.min(low);
+            high = along.max(high);
+        }
+        let (mut lows, mut highs) = ([0.0; WIDTH], [0.0; WIDTH]);
+        low.store(&mut lows);
+        high.store(&mut highs);
+        (
+            lows.iter().fold(f32::INFINITY, |m, c| c.min(m)),
+            highs.iter().fold(f32::NEG_INFINITY, |m, c| c.max(m)),
+        )
+    }
+
+    /// A distance that two patches are not nearer than, m: apart along the way that one of them faces.
+    #[inline(always)]
+    pub fn layered<L: Lanes>(&self, other: &Features) -> f32 {
+        let apart = |a: (f32, f32), b: (f32, f32)| (a.0 - b.1).max(b.0 - a.1);
+        let one = apart(self.slab, other.along::<L>(self.axis));
+        one.max(apart(other.slab, self.along::<L>(other.axis)))
+    }
+
+    /// Whether the triangles of two patches all face within 45° of the same direction, as those of a piece that is hardly bent.
+    #[inline(always)]
+    pub fn face_alike<L: Lanes>(&self, other: &Features) -> bool {
+        let mut sum = [0.0; 3];
+        for k in 0..3 {
+            sum[k] = self.facing[k] + other.facing[k];
+        }
+        let length = (sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]).sqrt();
+        let limit = L::splat(length * std::f32::consts::FRAC_1_SQRT_2);
+        let turned = |normals: &[Eight; 3]| {
+            let [x, y, z] = [L::load(&normals[0]), L::load(&normals[1]), L::load(&normals[2])];
+            let cosine = x * L::splat(sum[0]) + y * L::splat(sum[1]) + z * L::splat(sum[2]);
+            cosine.mask_below(limit)
+        };
+        (turned(&self.normals) | turned(&other.normals)) == 0
+    }
+}
+
+fn unit_normal([a, b, c]: [Point; 3]) -> [f32; 3] {
+    let (u, v) = ([b[0] - a[0], b[1] - a[1], b[2] - a[2]], [c[0] - a[0], c[1] - a[1], c[2] - a[2]]);
+    let n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+    let length = (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]).sqrt();
+    n.map(|c| c / length.max(f32::MIN_POSITIVE))
 }
 
 /// A box around vertices.

@@ -117,7 +117,8 @@ impl Surfaces {
             let first = if contact.first_side == 1 { way[0] } else { way[0].max(way[1]) };
             let second = way[2].max(way[3]);
             let second = if contact.first_side == 1 { second.max(way[1]) } else { second };
-            !(first + second < (1.0 - KEPT) * contact.distance)
+            let surely_not = first + second < (1.0 - KEPT) * contact.distance;
+            !surely_not
         };
         risky.clear();
         risky.extend(pairs.contacts().filter(may_cross));
@@ -223,7 +224,8 @@ fn press(contact: &Contact, friction: f32, recovery: f32, pushes: &mut [Point], 
     let along = |v: [f32; 3]| normal[0] * v[0] + normal[1] * v[1] + normal[2] * v[2];
     let gap = gap + along(moved);
     let target = if distance < skin { skin.min(distance + recovery) } else { skin };
-    if !(gap < target) || mobility <= 0.0 {
+    let touches = gap < target;
+    if !touches || mobility <= 0.0 {
         return;
     }
     let push = target - gap;

@@ -253,7 +253,8 @@ impl Touch<'_> {
         let (distance, normal) = signed_distance_and_normal::<L>(self.shape, end);
         // Supported vertices go where they are led.
         let depth = zero.where_below(w, (L::splat(self.skin) - distance).max(zero), zero);
-        let may_be_fast = !(self.ways[e] + self.drift < self.fast);
+        let is_slow = self.ways[e] + self.drift < self.fast;
+        let may_be_fast = !is_slow;
         if !may_be_fast && !depth.any_above_zero() {
             return 0.0 - greatest(L::splat(self.skin) - distance);
         }
