@@ -118,6 +118,9 @@ pub struct RunArgs {
     /// Exit with code 3 when a body diverged and was frozen
     #[arg(long)]
     pub strict: bool,
+    /// Count in every frame which triangles of bodies cross; takes about as long as a frame of cloth
+    #[arg(long)]
+    pub intersections: bool,
 }
 
 /// What `souple run` can write.

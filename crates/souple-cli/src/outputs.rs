@@ -33,11 +33,14 @@ pub struct Results<'a> {
     pub animation: Option<&'a Animation>,
     /// Rows of measures in the order of [`table_columns`].
     pub rows: &'a [Vec<f64>],
+    /// Whether a row ends with how many pairs of triangles cross.
+    pub crossings: bool,
 }
 
-/// Names of the columns of the tables of measures.
-pub fn table_columns() -> Vec<&'static str> {
-    ["frame", "time_s"].into_iter().chain(measure::COLUMNS).collect()
+/// Names of the columns of the tables of measures; the last counts pairs of triangles that cross, if it is there.
+pub fn table_columns(crossings: bool) -> Vec<&'static str> {
+    let last = crossings.then_some("intersections");
+    ["frame", "time_s"].into_iter().chain(measure::COLUMNS).chain(last).collect()
 }
 
 /// About how much memory frames, tables and the largest file will take, bytes.
@@ -51,7 +54,7 @@ pub fn estimate_bytes(formats: &[Format], frames: u64, vertices: u64) -> u128 {
     }
     if formats.iter().any(|format| format.needs_measures()) {
         // As numbers, and at most 24 characters each as text.
-        bytes += frames * table_columns().len() as u128 * (8 + 24);
+        bytes += frames * table_columns(true).len() as u128 * (8 + 24);
     }
     let moments = if has(Format::Gif) || has(Format::Mp4) { frames } else { 1 };
     if formats.iter().any(|format| format.is_drawn()) {
@@ -104,8 +107,8 @@ impl Writer {
                 continue;
             }
             match (format, results.animation) {
-                (Format::Csv, _) => self.table(&path("csv"), results.rows, write_csv),
-                (Format::Json, _) => self.table(&path("json"), results.rows, write_json),
+                (Format::Csv, _) => self.table(&path("csv"), results, write_csv),
+                (Format::Json, _) => self.table(&path("json"), results, write_json),
                 (Format::Toml, _) => {
                     let text = write_scene_toml(results.scene).map(String::into_bytes);
                     let text = text.map_err(|error| Failure::file(&path("toml"), &error, error.help.clone()));
@@ -142,10 +145,10 @@ impl Writer {
     fn table(
         &mut self,
         path: &Path,
-        rows: &[Vec<f64>],
+        results: &Results<'_>,
         write: fn(&[&str], &[Vec<f64>]) -> Result<Vec<u8>, ExportError>,
     ) {
-        let bytes = write(&table_columns(), rows);
+        let bytes = write(&table_columns(results.crossings), results.rows);
         self.write(path, bytes.map_err(|error| not_exported(path, &error)));
     }
 

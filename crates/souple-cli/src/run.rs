@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use souple::measure::intersections;
 use souple::scene::{Expect, Scene};
 use souple::{Measures, SceneError, Simulation, Stage, Warning, WarningKind};
 use souple_files::{
@@ -67,6 +68,10 @@ struct Run<'a> {
     recorder: Option<FrameRecorder>,
     pictures: Option<RunPictures>,
     rows: Vec<Vec<f64>>,
+    /// Pairs of triangles that cross: of the state that was looked at last, by its step.
+    crossings: Option<(u64, usize)>,
+    /// Frames in which nothing crossed, when every frame is looked at.
+    clean_frames: u64,
     step_time: Duration,
     notes: Vec<String>,
     expect: ExpectReport,
@@ -147,6 +152,8 @@ impl<'a> Run<'a> {
             recorder,
             pictures,
             rows: Vec::new(),
+            crossings: None,
+            clean_frames: 0,
             step_time: Duration::ZERO,
             notes,
             expect: ExpectReport::default(),
@@ -194,6 +201,9 @@ impl<'a> Run<'a> {
                 pictures.record(&self.simulation);
             }
             self.measure();
+            if self.args.intersections {
+                self.clean_frames += u64::from(self.count_crossings() == 0);
+            }
             self.check_expectations();
             progress.advance();
         }
@@ -208,18 +218,33 @@ impl<'a> Run<'a> {
 
     fn measure(&mut self) {
         if self.args.format.iter().any(|format| format.needs_measures()) {
+            let crossings = self.args.intersections.then(|| self.count_crossings() as f64);
             let state = self.simulation.state();
             let row = [state.step as f64, state.time].into_iter().chain(self.simulation.measures().row());
-            self.rows.push(row.collect());
+            self.rows.push(row.chain(crossings).collect());
+        }
+    }
+
+    /// Pairs of triangles that cross now. It takes about as long as a frame, so no state is looked at twice.
+    fn count_crossings(&mut self) -> usize {
+        let state = self.simulation.state();
+        match self.crossings {
+            Some((step, count)) if step == state.step => count,
+            _ => {
+                let count = intersections::in_scene(state).len();
+                self.crossings = Some((state.step, count));
+                count
+            }
         }
     }
 
     /// Holds the state against what the scene expects, when this is the scene's own last frame.
     fn check_expectations(&mut self) {
         let last = self.simulation.state().step == u64::from(self.scene.time.frames);
-        if let (Some(expect), true) = (&self.scene.expect, last) {
+        if let (Some(expect), true) = (self.scene.expect, last) {
             let torn = self.simulation.state().bodies.iter().any(|body| body.topology.version > 0);
-            let failures = unmet(expect, &self.simulation.measures(), torn);
+            let crossings = expect.intersections.map_or(0, |_| self.count_crossings());
+            let failures = unmet(&expect, &self.simulation.measures(), torn, crossings);
             self.expect = ExpectReport { checked: true, passed: failures.is_empty(), failures };
         }
     }
@@ -234,7 +259,12 @@ impl<'a> Run<'a> {
             writer.write(path, Ok(self.simulation.snapshot()));
         }
         let animation = self.recorder.take().map(|recorder| recorder.finish(&self.simulation));
-        let results = Results { scene: &self.scene, animation: animation.as_ref(), rows: &self.rows };
+        let results = Results {
+            scene: &self.scene,
+            animation: animation.as_ref(),
+            rows: &self.rows,
+            crossings: self.args.intersections,
+        };
         writer.write_formats(&self.args.format, &self.folder, &self.stem, &results);
         if let Some(pictures) = &mut self.pictures {
             pictures.write(&self.args.format, &self.simulation, &mut writer);
@@ -242,7 +272,11 @@ impl<'a> Run<'a> {
         writer
     }
 
-    fn finish(self, writer: &Writer) -> RunReport {
+    fn finish(mut self, writer: &Writer) -> RunReport {
+        let touching = self.scene.bodies.iter().any(|body| body.contact.is_some());
+        let crossings = (touching || self.args.intersections).then(|| self.count_crossings());
+        let every_frame = self.args.intersections && self.frames > 0;
+        let clean_share = every_frame.then(|| 100.0 * self.clean_frames as f64 / self.frames as f64);
         let simulation = &self.simulation;
         let (model, state) = (simulation.model(), simulation.state());
         let bodies = model.bodies.iter().zip(&state.bodies).enumerate();
@@ -268,6 +302,8 @@ impl<'a> Run<'a> {
             times_real_time: if seconds > 0.0 { self.frames as f64 / model.fps / seconds } else { 0.0 },
             state_hash: format!("{:016x}", simulation.state_hash()),
             measures: simulation.measures().into(),
+            intersections: crossings,
+            clean_frames_percent: clean_share,
             bodies: bodies.collect(),
             profile: ProfileReport(*simulation.profile()),
             warnings: warnings.iter().map(ToString::to_string).chain(notes.iter().cloned()).collect(),
@@ -344,7 +380,7 @@ fn worst_first(warnings: &[Warning], notes: &[String]) -> Vec<String> {
 }
 
 /// What the scene expects and did not get.
-fn unmet(expect: &Expect, measures: &Measures, torn: bool) -> Vec<String> {
+fn unmet(expect: &Expect, measures: &Measures, torn: bool, crossings: usize) -> Vec<String> {
     let mut failures = Vec::new();
     // Written so that a measure that is not a number fails.
     let mut demand = |met: bool, failure: String| {
@@ -371,6 +407,12 @@ fn unmet(expect: &Expect, measures: &Measures, torn: bool) -> Vec<String> {
             format!("kinetic_below: the kinetic energy {found:.4e} J is not below {limit} J"),
         );
     }
+    if let Some(limit) = expect.intersections {
+        demand(
+            crossings as u64 <= u64::from(limit),
+            format!("intersections: {crossings} pairs of triangles cross, more than {limit}"),
+        );
+    }
     if let Some(wanted) = expect.torn {
         let what = if wanted { "nothing has torn" } else { "something has torn" };
         demand(torn == wanted, format!("torn: {what}"));
@@ -390,6 +432,12 @@ struct RunReport {
     times_real_time: f64,
     state_hash: String,
     measures: MeasuresReport,
+    /// Pairs of triangles of bodies that cross at the end; absent when nobody wants to know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intersections: Option<usize>,
+    /// Share of the frames in which none crossed; absent when only the end was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clean_frames_percent: Option<f64>,
     bodies: Vec<BodyReport>,
     /// Milliseconds per frame of every stage.
     profile: ProfileReport,
@@ -454,6 +502,15 @@ impl RunReport {
             "stretch {:.2} % mean, {:.2} % max; lowest point {:.4} m; state {}",
             m.stretch_mean_percent, m.stretch_max_percent, m.lowest, self.state_hash
         ))?;
+        if let Some(crossings) = self.intersections {
+            let end = match crossings {
+                0 => "no triangles cross at the end".into(),
+                n => format!("{} of triangles cross at the end", count(n, "pair", "pairs")),
+            };
+            let frames =
+                self.clean_frames_percent.map(|share| format!("; {share:.1} % of the frames are clean"));
+            say(&format!("{end}{}", frames.unwrap_or_default()))?;
+        }
         for body in self.bodies.iter().filter(|body| body.torn) {
             say(&format!("'{}' has torn: {} vertices now", body.name, body.vertices))?;
         }

@@ -360,6 +360,28 @@ fn a_large_cloth_is_timed_by_threads_and_weighed() {
 }
 
 #[test]
+fn cloth_that_touches_itself_is_timed_and_its_crossings_are_counted() {
+    let scratch = Scratch::new();
+    let args = ["bench", "w2", "w3", "pile", "--frames", "2", "--repeats", "1"];
+    let json = scratch.souple(&[&args[..], &["--json"]].concat()).expect(0).json();
+    let rows = json["workloads"].as_array().unwrap();
+    assert_eq!(
+        rows.iter().map(|row| row["name"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["w2", "w3", "pile"]
+    );
+    assert!(rows[0].get("intersections").is_none() && rows[0].get("clean_frames_percent").is_none());
+    for row in &rows[1..] {
+        // Two frames of free fall.
+        assert_eq!(
+            (row["intersections"].as_u64(), row["clean_frames_percent"].as_f64()),
+            (Some(0), Some(100.0))
+        );
+        assert_eq!(row["contact_ms"], row["profile"]["find_contacts"]);
+    }
+    scratch.souple(&args).expect(0).says("0 crossings left  100.0 % of frames clean");
+}
+
+#[test]
 fn the_machine_is_probed() {
     let scratch = Scratch::new();
     let json =

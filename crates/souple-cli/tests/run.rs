@@ -106,20 +106,66 @@ fn the_result_does_not_depend_on_threads() {
     assert!(hashes.iter().all(|hash| *hash == hashes[0]), "{hashes:?}");
 }
 
+/// The napkin, and another that goes through it at right angles.
+fn crossed() -> String {
+    let other = "\n[[body]]\nname = \"other\"\nfabric = \"cotton\"\n\
+                 shape = { grid = { size = [0.5, 0.5], vertices = [4, 4] } }\n\
+                 placement = { translate = [0.01, -0.22, -0.24] }\n";
+    format!("{SCENE}{other}")
+}
+
+/// Columns of a table by name.
+fn column(table: &str, name: &str) -> Option<Vec<f64>> {
+    let k = table.lines().next()?.split(',').position(|column| column == name)?;
+    table.lines().skip(1).map(|line| line.split(',').nth(k)?.parse().ok()).collect()
+}
+
+#[test]
+fn crossings_are_counted_where_surfaces_touch_or_when_asked() {
+    let scratch = Scratch::with_scene();
+    let json = scratch.souple(&["run", "napkin.toml", "--json"]).expect(0).json();
+    assert!(json.get("intersections").is_none() && json.get("clean_frames_percent").is_none());
+    let run = ["run", "napkin.toml", "--intersections", "--format", "csv"];
+    scratch.souple(&run).expect(0).says("no triangles cross at the end; 100.0 % of the frames are clean");
+    scratch.write("napkin.toml", crossed());
+    let json = scratch.souple(&[&run[..], &["--json"]].concat()).expect(0).json();
+    let at_end = json["intersections"].as_u64().unwrap();
+    // The upright plane cuts through at least a triangle of each of the three columns.
+    assert!(at_end >= 3, "{at_end}");
+    assert_eq!(json["clean_frames_percent"].as_f64(), Some(0.0));
+    let table = String::from_utf8(scratch.read("out/napkin/napkin.csv")).unwrap();
+    let counts = column(&table, "intersections").unwrap();
+    assert_eq!((counts.len(), counts[5]), (6, at_end as f64));
+    scratch.souple(&["run", "napkin.toml", "--format", "csv"]).expect(0);
+    let table = String::from_utf8(scratch.read("out/napkin/napkin.csv")).unwrap();
+    assert!(column(&table, "lowest_m").is_some() && column(&table, "intersections").is_none());
+
+    // A body that touches itself is looked at in the end, without being asked.
+    let touching = SCENE
+        .replace("fabric", "contact = {}\nfabric")
+        .replace("[[body]]", "[[group]]\nsolver = \"xpbd\"\n\n[[body]]");
+    scratch.write("napkin.toml", touching);
+    let json = scratch.souple(&["run", "napkin.toml", "--json"]).expect(0).json();
+    assert_eq!(json["intersections"].as_u64(), Some(0));
+    assert!(json.get("clean_frames_percent").is_none());
+}
+
 #[test]
 fn expectations_that_are_not_met_exit_with_3_and_the_files_are_there() {
     let scratch = Scratch::new();
     let expect = "\n[expect]\nlowest_above = 10.0\nlowest_below = -10.0\nkinetic_below = 1e-30\n\
-                  stretch_mean_percent = 1e-9\ntorn = true\n";
-    scratch.write("napkin.toml", format!("{SCENE}{expect}"));
+                  stretch_mean_percent = 1e-9\ntorn = true\nintersections = 0\n";
+    scratch.write("napkin.toml", format!("{}{expect}", crossed()));
     let ran = scratch.souple(&["run", "napkin.toml"]).expect(3);
-    for name in ["lowest_above", "lowest_below", "kinetic_below", "stretch_mean_percent", "torn"] {
+    for name in
+        ["lowest_above", "lowest_below", "kinetic_below", "stretch_mean_percent", "intersections", "torn"]
+    {
         ran.says(&format!("not as expected: {name}: "));
     }
     ran.says("wrote out/napkin/napkin.glb");
     let json = scratch.souple(&["run", "napkin.toml", "--json"]).expect(3).json();
     assert_eq!(json["expect"]["passed"], false);
-    assert_eq!(json["expect"]["failures"].as_array().unwrap().len(), 5);
+    assert_eq!(json["expect"]["failures"].as_array().unwrap().len(), 6);
 
     // They are about the end of the scene: a shorter run does not check them, a longer one does at that frame.
     let json = scratch.souple(&["run", "napkin.toml", "--json", "--frames", "4"]).expect(0).json();
@@ -132,7 +178,7 @@ fn expectations_that_are_not_met_exit_with_3_and_the_files_are_there() {
 fn expectations_that_are_met_are_told() {
     let scratch = Scratch::new();
     let expect = "\n[expect]\nlowest_above = -0.6\nlowest_below = -0.4\nkinetic_below = 1.0\n\
-                  stretch_mean_percent = 5.0\ntorn = false\n";
+                  stretch_mean_percent = 5.0\ntorn = false\nintersections = 0\n";
     scratch.write("napkin.toml", format!("{SCENE}{expect}"));
     scratch.souple(&["run", "napkin.toml"]).expect(0).says("all is as the scene expects");
 }

@@ -209,6 +209,7 @@ fn for_each_part(moment: &Moment, part: &mut dyn FnMut(usize, &dyn Fn() -> usize
         part(Arc::as_ptr(&item.positions) as usize, &|| size_of_val(item.positions.as_slice()));
         part(Arc::as_ptr(&item.speeds) as usize, &|| size_of_val(item.speeds.as_slice()));
         part(Arc::as_ptr(&item.contacts) as usize, &|| size_of_val(item.contacts.as_slice()));
+        part(Arc::as_ptr(&item.crossings) as usize, &|| item.crossings.bytes());
         part(Arc::as_ptr(&item.mesh) as usize, &|| mesh_bytes(&item.mesh));
         if let Some(topology) = &item.mesh.topology {
             part(Arc::as_ptr(topology) as usize, &|| topology_bytes(topology));
@@ -251,6 +252,7 @@ mod tests {
             positions: Arc::new(vec![Vec3::splat(step as f32); vertices]),
             speeds: Arc::new(vec![0.0; vertices]),
             contacts: Arc::new(Vec::new()),
+            crossings: Arc::default(),
             transform: Mat4::IDENTITY,
         };
         Arc::new(Moment { step, time: step as f64 / 60.0, items: vec![item], floor: None })

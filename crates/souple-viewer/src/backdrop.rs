@@ -129,6 +129,7 @@ mod tests {
             positions: Arc::new(points.to_vec()),
             speeds: Arc::default(),
             contacts: Arc::default(),
+            crossings: Arc::default(),
             transform: Mat4::IDENTITY,
         };
         Moment { items: vec![item], ..Moment::default() }

@@ -2,12 +2,13 @@
 //!
 //! A [`Moment`] is plain shared data: cheap to clone, to keep for a replay (ESSI-16), to send from the thread that
 //! simulates to the one that draws. It holds positions, speeds and contacts, so that every analysis look can be chosen
-//! afterwards. It does not hold looks.
+//! afterwards; what crosses is found when it is first shown. It does not hold looks.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use glam::{DVec3, Mat4, Quat, Vec3};
 use souple::contact::primitives::Primitive;
+use souple::measure::{intersections, vertex_crossing};
 use souple::mesh::Topology;
 use souple::scene::Scene;
 use souple::{Model, Simulation};
@@ -60,8 +61,61 @@ pub struct Item {
     pub speeds: Arc<Vec<f32>>,
     /// Vertices that touch a collider.
     pub contacts: Arc<Vec<u32>>,
+    /// Where bodies cross; the same for all items of a moment.
+    pub crossings: Arc<Crossings>,
     /// Where the item is put.
     pub transform: Mat4,
+}
+
+impl Item {
+    /// The vertices of a body whose triangles cross others; none of a collider.
+    pub fn crossing_vertices(&self) -> &[u32] {
+        match self.kind {
+            ItemKind::Body(b) => self.crossings.vertices(b),
+            ItemKind::Collider(_) => &[],
+        }
+    }
+}
+
+/// Where the bodies of a moment cross themselves and each other. It takes about as long as a frame of cloth to find out, so it is
+/// done when first asked, once. Decided exactly for the positions that are drawn, which have 32 bits.
+#[derive(Debug, Default)]
+pub struct Crossings {
+    bodies: Vec<(Arc<Vec<Vec3>>, Arc<ItemMesh>)>,
+    /// Of each body: its vertices, ascending.
+    vertices: OnceLock<Vec<Vec<u32>>>,
+}
+
+impl Crossings {
+    /// Of bodies, by their positions and meshes.
+    pub fn of(bodies: Vec<(Arc<Vec<Vec3>>, Arc<ItemMesh>)>) -> Crossings {
+        Crossings { bodies, vertices: OnceLock::new() }
+    }
+
+    /// The vertices of a body whose triangles cross others, ascending.
+    pub fn vertices(&self, body: usize) -> &[u32] {
+        let vertices = self.vertices.get_or_init(|| crossing_vertices(&self.bodies));
+        vertices.get(body).map_or(&[], |vertices| vertices)
+    }
+
+    /// Memory of its own before anything is found, bytes: it shares the rest with the items.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.bodies.as_slice())
+    }
+}
+
+fn crossing_vertices(bodies: &[(Arc<Vec<Vec3>>, Arc<ItemMesh>)]) -> Vec<Vec<u32>> {
+    let positions = |p: &Vec<Vec3>| p.iter().map(|x| x.as_dvec3()).collect::<Vec<_>>();
+    let positions: Vec<Vec<DVec3>> = bodies.iter().map(|(p, _)| positions(p)).collect();
+    let surfaces: Vec<_> =
+        positions.iter().zip(bodies).map(|(x, (_, mesh))| (&x[..], &mesh.triangles[..])).collect();
+    let crossings = intersections::between(&surfaces);
+    let mut marks = Vec::new();
+    let of_body = |(body, (x, triangles)): (u32, &(&[DVec3], &[[u32; 3]]))| {
+        vertex_crossing(&crossings, body, triangles, x.len(), &mut marks);
+        (0u32..).zip(&marks).filter(|(_, mark)| **mark > 0.0).map(|(vertex, _)| vertex).collect()
+    };
+    (0u32..).zip(&surfaces).map(of_body).collect()
 }
 
 /// Everything that is seen at one instant.
@@ -162,6 +216,7 @@ impl Capture {
     pub fn moment(&mut self, simulation: &Simulation) -> Moment {
         let state = simulation.state();
         let mut moment = Moment { step: state.step, time: state.time, ..Moment::default() };
+        let mut seen = Vec::with_capacity(state.bodies.len());
         for (b, body) in state.bodies.iter().enumerate() {
             let known = self.meshes[b].topology.as_ref();
             if !known.is_some_and(|known| Arc::ptr_eq(known, &body.topology)) {
@@ -169,16 +224,21 @@ impl Capture {
                 self.meshes[b] = Arc::new(body_mesh(&body.topology, &self.uvs[b], radius));
             }
             let touching = simulation.contacts(b).iter();
+            let positions: Arc<Vec<Vec3>> = Arc::new(body.x.iter().map(|x| x.as_vec3()).collect());
+            seen.push((Arc::clone(&positions), Arc::clone(&self.meshes[b])));
             moment.items.push(Item {
                 name: Arc::clone(&self.names[b]),
                 kind: ItemKind::Body(b),
                 mesh: Arc::clone(&self.meshes[b]),
-                positions: Arc::new(body.x.iter().map(|x| x.as_vec3()).collect()),
+                positions,
                 speeds: Arc::new(body.v.iter().map(|v| v.length() as f32).collect()),
                 contacts: Arc::new(touching.map(|c| c.vertex).collect()),
+                crossings: Arc::default(),
                 transform: Mat4::IDENTITY,
             });
         }
+        let crossings = Arc::new(Crossings::of(seen));
+        moment.items.iter_mut().for_each(|item| item.crossings = Arc::clone(&crossings));
         for (c, collider) in self.colliders.iter().enumerate() {
             let pose = simulation.collider_pose(c);
             if let Some(normal) = collider.plane
@@ -196,6 +256,7 @@ impl Capture {
                 positions: Arc::clone(&collider.positions),
                 speeds: Arc::default(),
                 contacts: Arc::default(),
+                crossings: Arc::default(),
                 transform: Mat4::from_rotation_translation(rotation, pose.translation.as_vec3()),
             });
         }

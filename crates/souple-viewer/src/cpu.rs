@@ -37,7 +37,8 @@ use crate::looks::{Looks, Marks};
 use crate::style::StyleSheet;
 
 /// Styles that are drawn as such.
-pub const STYLES: [&str; 6] = ["standard", "wireframe", "strain", "velocity", "curvature", "contact"];
+pub const STYLES: [&str; 7] =
+    ["standard", "wireframe", "strain", "velocity", "curvature", "contact", "crossing"];
 /// Longest side of a picture, pixels.
 pub const MAX_SIDE: u32 = 16_384;
 /// Where [`item_ids`] finds no item.

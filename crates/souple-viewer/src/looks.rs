@@ -141,6 +141,7 @@ pub fn style_name(style: &Style) -> Arc<str> {
         Style::Velocity => "velocity".into(),
         Style::Curvature => "curvature".into(),
         Style::Contact => "contact".into(),
+        Style::Crossing => "crossing".into(),
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! - `@parameter NAME = DEFAULT from MIN to MAX: text` — a number that looks and sliders can set, at most eight; the
 //!   style calls it as `NAME()`.
-//! - `@quantity strain|velocity|curvature|contact` — `s.value` is that quantity, from 0 to 1 over the look's range.
+//! - `@quantity strain|velocity|curvature|contact|crossing` — `s.value` is that quantity, from 0 to 1 over the look's range.
 //! - `@transparent` — drawn after the rest, from far to near, back sides first (ESSI-57).
 //! - `@edges` — edges of the mesh are drawn instead of its triangles.
 //! - `@outline` — silhouette lines are added.
@@ -34,7 +34,7 @@ const COMMON: &str = include_str!("shaders/common.wgsl");
 const SURFACE: &str = include_str!("shaders/surface.wgsl");
 
 /// The styles that come with the program, in the order of the number keys and menus.
-const BUILT_IN: [(&str, &str); 18] = [
+const BUILT_IN: [(&str, &str); 19] = [
     ("standard", include_str!("styles/standard.wgsl")),
     ("phong", include_str!("styles/phong.wgsl")),
     ("velvet", include_str!("styles/velvet.wgsl")),
@@ -53,6 +53,7 @@ const BUILT_IN: [(&str, &str); 18] = [
     ("velocity", include_str!("styles/velocity.wgsl")),
     ("curvature", include_str!("styles/curvature.wgsl")),
     ("contact", include_str!("styles/contact.wgsl")),
+    ("crossing", include_str!("styles/crossing.wgsl")),
 ];
 
 /// A quantity that colours can show.
@@ -66,12 +67,14 @@ pub enum Quantity {
     Curvature,
     /// 1 where a vertex touches a collider, 0 elsewhere.
     Contact,
+    /// 1 at the corners of triangles that cross others, 0 elsewhere.
+    Crossing,
 }
 
 impl Quantity {
     /// All of them.
-    pub const ALL: [Quantity; 4] =
-        [Quantity::Strain, Quantity::Velocity, Quantity::Curvature, Quantity::Contact];
+    pub const ALL: [Quantity; 5] =
+        [Quantity::Strain, Quantity::Velocity, Quantity::Curvature, Quantity::Contact, Quantity::Crossing];
 
     /// Name in styles, titles of legends.
     pub fn name(self) -> &'static str {
@@ -80,6 +83,7 @@ impl Quantity {
             Quantity::Velocity => "velocity",
             Quantity::Curvature => "curvature",
             Quantity::Contact => "contact",
+            Quantity::Crossing => "crossing",
         }
     }
 
@@ -90,6 +94,7 @@ impl Quantity {
             Quantity::Velocity => ("m/s", 1.0),
             Quantity::Curvature => ("1/m", 1.0),
             Quantity::Contact => ("1 touches", 1.0),
+            Quantity::Crossing => ("1 crosses", 1.0),
         }
     }
 
@@ -104,15 +109,8 @@ impl Quantity {
         let mut values = Vec::new();
         match (self, &item.mesh.topology) {
             (Quantity::Velocity, _) => return filled(item.speeds.to_vec(), count),
-            (Quantity::Contact, _) => {
-                let mut touching = vec![0.0; count];
-                for &vertex in item.contacts.iter() {
-                    if let Some(value) = touching.get_mut(vertex as usize) {
-                        *value = 1.0;
-                    }
-                }
-                return touching;
-            }
+            (Quantity::Contact, _) => return marked(&item.contacts, count),
+            (Quantity::Crossing, _) => return marked(item.crossing_vertices(), count),
             (Quantity::Strain, Some(topology)) => {
                 let x: Vec<_> = item.positions.iter().map(|p| p.as_dvec3()).collect();
                 measure::vertex_strain(topology, &x, &mut values);
@@ -133,7 +131,7 @@ impl Quantity {
             Quantity::Strain => 1e-3,
             Quantity::Velocity => 1e-2,
             Quantity::Curvature => 1e-2,
-            Quantity::Contact => return [0.0, 1.0],
+            Quantity::Contact | Quantity::Crossing => return [0.0, 1.0],
         };
         if self.is_signed() {
             values.iter_mut().for_each(|v| *v = v.abs());
@@ -145,6 +143,17 @@ impl Quantity {
         let high = round_up(high);
         if self.is_signed() { [-high, high] } else { [0.0, high] }
     }
+}
+
+/// 1 at those vertices, 0 at the others.
+fn marked(vertices: &[u32], count: usize) -> Vec<f32> {
+    let mut values = vec![0.0; count];
+    for &vertex in vertices {
+        if let Some(value) = values.get_mut(vertex as usize) {
+            *value = 1.0;
+        }
+    }
+    values
 }
 
 /// The next number of the series 1, 1.5, 2, 3, 5, 7.5 times a power of ten: legends show round numbers.
@@ -616,11 +625,43 @@ mod tests {
     }
 
     #[test]
+    fn what_crosses_is_marked_on_both_bodies() {
+        use souple::scene::{Body, Grid, GridPlane, Placement, Scene, Shape};
+        let sheet = |name: &str, plane, translate| Body {
+            name: name.into(),
+            fabric: Some("cotton".into()),
+            shape: Shape::Grid(Grid { vertices: [5, 5], plane, ..Grid::default() }),
+            placement: Placement { translate, ..Placement::default() },
+            ..Body::default()
+        };
+        let mut scene = Scene {
+            bodies: vec![
+                sheet("flat", GridPlane::Xz, [0.0; 3]),
+                // Hangs down through the first row of squares.
+                sheet("upright", GridPlane::Xy, [0.0, 0.1, 0.1]),
+            ],
+            ..Scene::default()
+        };
+        let marks = |scene: &Scene| {
+            let model = souple::ModelBuilder::new(scene).build().unwrap();
+            let mut capture = crate::Capture::new(scene, &model);
+            let moment = capture.moment(&souple::Simulation::new(model));
+            [0, 1].map(|b| Quantity::Crossing.values(&moment.items[b]))
+        };
+        // Two rows of vertices around the line along x in which the sheets meet.
+        let rows: Vec<f32> = (0..25).map(|k| if k < 10 { 1.0 } else { 0.0 }).collect();
+        assert_eq!(marks(&scene), [rows.clone(), rows]);
+        scene.bodies[1].placement.translate[1] = -0.1;
+        assert_eq!(marks(&scene), [vec![0.0; 25], vec![0.0; 25]]);
+    }
+
+    #[test]
     fn ranges_are_round_and_fit() {
         let mut strain: Vec<f32> = (0..1000).map(|k| k as f32 * 1e-4 - 0.03).collect();
         assert_eq!(Quantity::Strain.range_of(&mut strain), [-0.075, 0.075]);
         assert_eq!(Quantity::Velocity.range_of(&mut vec![0.0; 10]), [0.0, 0.01]);
         assert_eq!(Quantity::Contact.range_of(&mut vec![]), [0.0, 1.0]);
+        assert_eq!(Quantity::Crossing.range_of(&mut vec![]), [0.0, 1.0]);
         assert_eq!(Quantity::Velocity.range_of(&mut vec![f32::NAN, 1.9, 1.9]), [0.0, 2.0]);
     }
 }

@@ -17,7 +17,7 @@ use souple::scene::{
 use souple_files::load;
 use souple_formats::picture::{Picture, PictureLimits, read_picture, write_png};
 use souple_viewer::style::StyleSheet;
-use souple_viewer::{Artist, Camera, Capture, Line, Looks, Marker, Marks, Moment, WhichRenderer};
+use souple_viewer::{Artist, Camera, Capture, Crossings, Line, Looks, Marker, Marks, Moment, WhichRenderer};
 
 const SIZE: (u32, u32) = (320, 240);
 /// Mean difference of all channels, of 255, up to which pictures count as the same: drivers round differently.
@@ -118,6 +118,18 @@ fn draped(look: Look) -> (Scene, Moment, Looks) {
     (scene, moment, looks)
 }
 
+/// Rolls a band of the cloth up into a loop that goes through itself.
+fn pierce(moment: &mut Moment) {
+    let item = &mut moment.items[0];
+    let radius = 0.08;
+    let rolled = |(uv, p): (&[f32; 2], &Vec3)| {
+        let angle = 2.0 * PI * ((uv[0] - 0.3) / 0.3).clamp(0.0, 1.0);
+        *p + radius * Vec3::new(-angle.sin(), 1.0 - angle.cos(), 0.0)
+    };
+    item.positions = Arc::new(item.mesh.uvs.iter().zip(item.positions.iter()).map(rolled).collect());
+    item.crossings = Arc::new(Crossings::of(vec![(item.positions.clone(), item.mesh.clone())]));
+}
+
 fn camera() -> Camera {
     Camera { target: Vec3::new(0.5, 0.28, 0.5), yaw: 0.5, pitch: 0.42, distance: 1.75, ..Camera::default() }
 }
@@ -139,10 +151,13 @@ fn styles_look_like_their_references() {
     let Some(mut artist) = artist() else { return };
     let mut failures = Vec::new();
     for style in StyleSheet::built_in_names() {
-        let (_, moment, mut looks) = draped(Look::default());
+        let (_, mut moment, mut looks) = draped(Look::default());
         looks.set_style(style);
         if ["texture", "cube_map"].contains(&style) {
             looks.bodies[0].texture = Some(image());
+        }
+        if style == "crossing" {
+            pierce(&mut moment);
         }
         looks.fit_ranges(&artist.styles, std::slice::from_ref(&moment));
         let picture = artist.draw(&moment, &looks, &Marks::default(), &camera(), SIZE).unwrap();

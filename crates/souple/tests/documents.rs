@@ -146,13 +146,13 @@ fn readme_names_every_scene_and_no_other() {
     for path in &named {
         assert!(root().join(path).exists(), "README.md names {path}, which is not there");
     }
-    for entry in std::fs::read_dir(root().join("scenes/cloth")).unwrap() {
-        let file = entry.unwrap().file_name().into_string().unwrap();
-        if file.ends_with(".toml") {
-            assert!(
-                named.contains(&format!("scenes/cloth/{file}")),
-                "README.md does not name scenes/cloth/{file}"
-            );
+    for folder in ["scenes/cloth", "scenes/contact"] {
+        for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+            let file = entry.unwrap().file_name().into_string().unwrap();
+            if file.ends_with(".toml") {
+                let path = format!("{folder}/{file}");
+                assert!(named.contains(&path), "README.md does not name {path}");
+            }
         }
     }
 }

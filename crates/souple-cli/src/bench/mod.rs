@@ -1,6 +1,6 @@
 //! `souple bench`: wall time of the step calls, with the quality of the result beside it.
 //!
-//! Workloads: `w1-32`, `w1-100`, `w1-200`, `w2` are the scenes of `scenes/bench`; `integrators-40` and `integrators-100`
+//! Workloads: `w1-32`, `w1-100`, `w1-200`, `w2`, `w3`, `pile` are the scenes of `scenes/bench`; `integrators-40` and `integrators-100`
 //! run one hanging cloth of 40×40 and 100×100 vertices with every integrator; `integrators` compares them on a small
 //! cloth by stable step, cost and energy drift, and draws it with `--plot`; `viewer` times pictures. `scale-1k` to
 //! `scale-1m` (all: `scale`) are `w1` with up to a million vertices, `many` is a thousand small cloths, `limit` sets the
@@ -66,6 +66,15 @@ pub struct Figures {
     pub stretch_p999_over_frames_percent: Option<(f64, f64)>,
     /// Lowest point in the last frame, m.
     pub lowest_m: f64,
+    /// Pairs of triangles of bodies that cross in the last frame. Absent where surfaces do not touch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intersections: Option<usize>,
+    /// Share of the frames in which none crosses, percent. Absent where surfaces do not touch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clean_frames_percent: Option<f64>,
+    /// Time for contact in the fastest repeat, ms per frame. Absent where surfaces do not touch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact_ms: Option<f64>,
     /// Most iterations of a linear solve in the fastest repeat; 0 for solvers that do not iterate.
     pub iterations_max: u32,
     /// Share of each stage in the fastest repeat, ms per frame.
@@ -150,7 +159,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
 
 fn line(f: &Figures) -> String {
     format!(
-        "{:<40} {:>6} vertices {} threads {:>4} steps/frame  {:>9.3} ms/frame (worst {:>8.2})  {:>7.2} x real time  {:>6.1} ns/vertex/step  stretch {:.3} % mean {:.1} % max  lowest {:.3} m{}{}{}{}",
+        "{:<40} {:>6} vertices {} threads {:>4} steps/frame  {:>9.3} ms/frame (worst {:>8.2})  {:>7.2} x real time  {:>6.1} ns/vertex/step  stretch {:.3} % mean {:.1} % max  lowest {:.3} m{}{}{}{}{}",
         f.name,
         f.vertices,
         f.threads,
@@ -165,8 +174,15 @@ fn line(f: &Figures) -> String {
         f.stretch_p999_over_frames_percent.map_or(String::new(), |(median, most)| {
             format!("  99.9 % of edges below {median:.1} % in the median frame, {most:.1} % in the worst")
         }),
+        touching(f).unwrap_or_default(),
         f.ms_first.map_or(String::new(), |ms| format!("  first frame {ms:.1} ms")),
         f.bytes_per_vertex.map_or(String::new(), |bytes| format!("  {bytes:.0} bytes/vertex")),
         if f.frozen { "  FROZEN" } else { "" }
     )
+}
+
+/// What is said of surfaces that touch.
+fn touching(f: &Figures) -> Option<String> {
+    let (left, clean, ms) = (f.intersections?, f.clean_frames_percent?, f.contact_ms?);
+    Some(format!("  contact {ms:.2} ms/frame  {left} crossings left  {clean:.1} % of frames clean"))
 }

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::time::Instant;
 
+use souple::measure::intersections;
 use souple::scene::{
     Body, Cg, Family, Grid, Group, Interpolation, Key, Motion, Pin, Scene, Select, Shape, SolverKind, Springs,
 };
 use souple::solver::{ALL_SOLVERS, solver_name, stability};
-use souple::{Model, ModelBuilder, Simulation};
+use souple::{Model, ModelBuilder, Simulation, Stage, State};
 use souple_files::disk;
 use souple_formats::scene::read_scene;
 
@@ -18,7 +19,7 @@ use crate::report::ProfileReport;
 
 /// Names that can be asked for, in the order in which they run. Those of [`SCALE`] come first: memory that others have left
 /// behind would be used again and not be seen.
-pub const NAMES: [&str; 18] = [
+pub const NAMES: [&str; 20] = [
     "scale-1k",
     "scale-10k",
     "scale-100k",
@@ -28,6 +29,8 @@ pub const NAMES: [&str; 18] = [
     "w1-100",
     "w1-200",
     "w2",
+    "w3",
+    "pile",
     "shaken",
     "many",
     "integrators-40",
@@ -88,6 +91,8 @@ pub fn of(name: &str) -> Result<Vec<Workload>, Failure> {
         "w1-100" => include_str!("../../../../scenes/bench/w1-100.toml"),
         "w1-200" => include_str!("../../../../scenes/bench/w1-200.toml"),
         "w2" => include_str!("../../../../scenes/bench/w2.toml"),
+        "w3" => include_str!("../../../../scenes/bench/w3.toml"),
+        "pile" => include_str!("../../../../scenes/bench/pile.toml"),
         "integrators-40" => return each_solver(40),
         _ => return each_solver(100),
     };
@@ -228,6 +233,39 @@ impl Runs {
     }
 }
 
+/// Counts crossings in frames that were kept, so that counting between frames does not disturb their times.
+#[derive(Default)]
+struct Crossings {
+    kept: Vec<State>,
+    frames: u32,
+    clean: u32,
+    last: usize,
+}
+
+impl Crossings {
+    /// Frames that are kept at most: a few dozen megabytes of the largest cloth.
+    const KEPT: usize = 60;
+
+    fn keep(&mut self, state: &State) {
+        self.kept.push(state.clone());
+        if self.kept.len() >= Self::KEPT {
+            self.count();
+        }
+    }
+
+    fn count(&mut self) {
+        for state in self.kept.drain(..) {
+            self.last = intersections::in_scene(&state).len();
+            self.frames += 1;
+            self.clean += u32::from(self.last == 0);
+        }
+    }
+
+    fn clean_percent(&self) -> f64 {
+        100.0 * f64::from(self.clean) / f64::from(self.frames.max(1))
+    }
+}
+
 /// Runs a workload from a fresh scene as often as asked and takes the wall time of every step.
 pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
     let frames = runs.frames.unwrap_or(workload.frames);
@@ -237,6 +275,8 @@ pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
     let mut first_ms = f64::INFINITY;
     let mut bytes_per_vertex = None;
     let mut over_frames = None;
+    let touching = workload.scene.bodies.iter().any(|body| body.contact.is_some());
+    let mut crossings = touching.then(Crossings::default);
     let mut best: Option<(f64, Simulation, u32)> = None;
     for repeat in 0..runs.repeats {
         let resident_before = resident_bytes();
@@ -254,12 +294,19 @@ pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
             if workload.every_frame {
                 p999.push(simulation.measures().stretch_p999_percent);
             }
+            // Every repeat moves by the same bits: one is looked at.
+            if let (Some(crossings), 0) = (&mut crossings, repeat) {
+                crossings.keep(simulation.state());
+            }
             if apart && frame == 0 {
                 first_ms = first_ms.min(ms);
                 continue;
             }
             total += ms;
             worst = worst.max(ms);
+        }
+        if let Some(crossings) = &mut crossings {
+            crossings.count();
         }
         p999.sort_by(f64::total_cmp);
         over_frames = p999.get(p999.len() / 2).copied().zip(p999.last().copied()).or(over_frames);
@@ -282,7 +329,7 @@ pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
     let group = &model.groups[0];
     let vertices = model.particle_count();
     let measures = simulation.measures();
-    let profile = serde_json::to_value(ProfileReport(*simulation.profile())).unwrap_or_default();
+    let profile = ProfileReport(*simulation.profile());
     Ok(Figures {
         name: workload.name.clone(),
         solver: solver_name(group.solver),
@@ -301,8 +348,11 @@ pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
         stretch_p999_percent: measures.stretch_p999_percent,
         stretch_p999_over_frames_percent: over_frames,
         lowest_m: measures.lowest,
+        intersections: crossings.as_ref().map(|c| c.last),
+        clean_frames_percent: crossings.as_ref().map(Crossings::clean_percent),
+        contact_ms: touching.then(|| profile.milliseconds(Stage::FindContacts)),
         iterations_max,
-        profile,
+        profile: serde_json::to_value(profile).unwrap_or_default(),
         frozen: simulation.state().bodies.iter().any(|b| b.frozen),
     })
 }

@@ -18,7 +18,7 @@ pub enum LookWish {
 }
 
 /// The built-in styles in the order of menus.
-pub const STYLES: [Style; 18] = [
+pub const STYLES: [Style; 19] = [
     Style::Standard,
     Style::Phong,
     Style::Velvet,
@@ -37,6 +37,7 @@ pub const STYLES: [Style; 18] = [
     Style::Velocity,
     Style::Curvature,
     Style::Contact,
+    Style::Crossing,
 ];
 
 /// Fields of a look. `shown` is how the thing is drawn now.

@@ -61,6 +61,7 @@ fn body(name: &str, positions: Vec<Vec3>, mesh: ItemMesh) -> Item {
         speeds: Arc::new(vec![0.0; positions.len()]),
         positions: Arc::new(positions),
         contacts: Arc::default(),
+        crossings: Arc::default(),
         transform: Mat4::IDENTITY,
     }
 }

@@ -8,6 +8,7 @@ use glam::DVec3;
 
 use crate::contact::ContactPoint;
 use crate::math::mix;
+use crate::measure::intersections::BodyTriangle;
 use crate::mesh::Topology;
 
 /// Strain at each particle: of the edges that meet there, the l/l0 − 1 that is farthest from 0, with its sign. 0.1 is
@@ -45,6 +46,26 @@ pub fn vertex_contact(points: &[ContactPoint], particles: usize, out: &mut Vec<f
     for point in points {
         if let Some(value) = out.get_mut(point.vertex as usize) {
             *value = 1.0;
+        }
+    }
+}
+
+/// Where a body crosses itself or another: 1 at the corners of its triangles among `crossings`
+/// ([`intersections::in_scene`](crate::measure::intersections::in_scene)), 0 elsewhere.
+pub fn vertex_crossing(
+    crossings: &[[BodyTriangle; 2]],
+    body: u32,
+    triangles: &[[u32; 3]],
+    particles: usize,
+    out: &mut Vec<f64>,
+) {
+    out.clear();
+    out.resize(particles, 0.0);
+    for crossing in crossings.iter().flatten().filter(|t| t.body == body) {
+        for vertex in triangles.get(crossing.triangle as usize).into_iter().flatten() {
+            if let Some(value) = out.get_mut(*vertex as usize) {
+                *value = 1.0;
+            }
         }
     }
 }
@@ -217,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn speed_and_contact_have_one_number_per_particle() {
+    fn speed_contact_and_crossing_have_one_number_per_particle() {
         let mut out = vec![9.0; 10];
         vertex_speed(&[DVec3::new(3.0, 4.0, 0.0), DVec3::ZERO], &mut out);
         assert_eq!(out, [5.0, 0.0]);
@@ -225,5 +246,9 @@ mod tests {
             |vertex| ContactPoint { vertex, collider: 0, point: DVec3::ZERO, normal: DVec3::Y, depth: 0.0 };
         vertex_contact(&[point(1), point(3), point(99)], 5, &mut out);
         assert_eq!(out, [0.0, 1.0, 0.0, 1.0, 0.0]);
+        let name = |body, triangle| BodyTriangle { body, triangle };
+        let crossings = [[name(0, 0), name(1, 1)], [name(0, 0), name(1, 9)]];
+        vertex_crossing(&crossings, 1, &[[0, 1, 2], [2, 4, 77]], 5, &mut out);
+        assert_eq!(out, [0.0, 0.0, 1.0, 0.0, 1.0]);
     }
 }

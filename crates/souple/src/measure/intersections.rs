@@ -11,32 +11,66 @@
 //! follows Guigue and Devillers, "Fast and Robust Triangle-Triangle Overlap Test Using Orientation Predicates", 2003. Exact for
 //! coordinates of which none but 0 is beyond 1e-60 to 1e90 m. Triangles with a corner that is not finite, and those that
 //! name a vertex that is not there, are skipped.
+//!
+//! Which triangles are held against each other is found by the tree of `contact/bvh.rs`, with boxes that are rounded outwards, so
+//! that none is missed.
 
 use glam::DVec3;
 use robust::{Coord3D, orient3d};
 
-/// The pairs of triangles that cross, the lower index first, in rising order. `positions` in m.
-///
-/// Two triangles that have two vertices in common share an edge, or are one triangle twice: they never cross.
-pub fn crossings(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
-    let corners = |t: &[u32; 3]| -> Option<[DVec3; 3]> {
-        let at = |k: usize| positions.get(t[k] as usize).copied().filter(|x| x.is_finite());
-        Some([at(0)?, at(1)?, at(2)?])
-    };
-    let sound: Vec<(u32, [DVec3; 3])> =
-        triangles.iter().zip(0u32..).filter_map(|(t, i)| Some((i, corners(t)?))).collect();
-    let boxes: Vec<(DVec3, DVec3)> =
-        sound.iter().map(|(_, [a, b, c])| (a.min(*b).min(*c), a.max(*b).max(*c))).collect();
-    let mut found = Vec::new();
-    for (i, j) in candidate_pairs(&boxes) {
-        let ((i, a), (j, b)) = (sound[i as usize], sound[j as usize]);
-        let (ta, tb) = (triangles[i as usize], triangles[j as usize]);
-        if ta.iter().filter(|v| tb.contains(v)).count() < 2 && crosses(a, b) {
-            found.push([i.min(j), i.max(j)]);
-        }
+use crate::contact::bvh::{Tree, order};
+use crate::lanes::{Instructions, Kernel, Lanes};
+use crate::state::State;
+
+/// A triangle of one of several bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BodyTriangle {
+    /// The body.
+    pub body: u32,
+    /// The triangle in the list of the body.
+    pub triangle: u32,
+}
+
+/// The pairs of triangles of all bodies of a state that cross, be they of one body or of two; the lower one first, in rising order.
+/// Colliders are not part of it.
+pub fn in_scene(state: &State) -> Vec<[BodyTriangle; 2]> {
+    let bodies: Vec<(&[DVec3], &[[u32; 3]])> =
+        state.bodies.iter().map(|body| (&body.x[..], &body.topology.triangles[..])).collect();
+    between(&bodies)
+}
+
+/// The same as [`in_scene`] of bodies that are given by their positions, m, and triangles.
+pub fn between(bodies: &[(&[DVec3], &[[u32; 3]])]) -> Vec<[BodyTriangle; 2]> {
+    let mut sound: Vec<Sound> = Vec::new();
+    for ((positions, triangles), body) in bodies.iter().zip(0u32..) {
+        let at = |v: u32| positions.get(v as usize).copied().filter(|x| x.is_finite());
+        let corners = |[a, b, c]: [u32; 3]| Some([at(a)?, at(b)?, at(c)?]);
+        let sound_one = |(&vertices, triangle): (&[u32; 3], u32)| {
+            Some(Sound { name: BodyTriangle { body, triangle }, vertices, corners: corners(vertices)? })
+        };
+        sound.extend(triangles.iter().zip(0u32..).filter_map(sound_one));
     }
-    found.sort_unstable();
-    found
+    crossing_pairs(&sound)
+}
+
+/// The pairs of triangles that cross, the lower index first, in rising order. `positions` in m.
+pub fn crossings(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
+    between(&[(positions, triangles)]).into_iter().map(|pair| pair.map(|t| t.triangle)).collect()
+}
+
+/// A triangle of which all vertices are there and finite.
+struct Sound {
+    name: BodyTriangle,
+    vertices: [u32; 3],
+    corners: [DVec3; 3],
+}
+
+impl Sound {
+    /// Whether it has two vertices in common with another: they share an edge, or are one triangle twice, and never cross.
+    fn is_joined(&self, other: &Sound) -> bool {
+        let common = self.vertices.iter().filter(|v| other.vertices.contains(v)).count();
+        self.name.body == other.name.body && common >= 2
+    }
 }
 
 /// Whether two triangles cross, in the sense of the module. Corners must be finite.
@@ -69,30 +103,68 @@ fn lone_corner(sides: [i32; 3]) -> Option<usize> {
 
 /// On which side of the plane of a triangle a point is, exactly: −1, 1, or 0 if the four are in one plane.
 fn side([a, b, c]: [DVec3; 3], p: DVec3) -> i32 {
+    // Neighbours in a mesh have common corners: without this, each would take the long way of exact arithmetic.
+    if a == p || b == p || c == p || a == b || b == c || c == a {
+        return 0;
+    }
     let coord = |p: DVec3| Coord3D { x: p.x, y: p.y, z: p.z };
     let sign = orient3d(coord(a), coord(b), coord(c), coord(p));
     i32::from(sign > 0.0) - i32::from(sign < 0.0)
 }
 
-/// The pairs of boxes (low and high corner) that touch, by a sweep along the axis on which they spread most.
-fn candidate_pairs(boxes: &[(DVec3, DVec3)]) -> Vec<(u32, u32)> {
-    let low = boxes.iter().fold(DVec3::INFINITY, |m, b| m.min(b.0));
-    let high = boxes.iter().fold(DVec3::NEG_INFINITY, |m, b| m.max(b.1));
-    let axis = (high - low).max_position();
-    let mut order: Vec<u32> = (0..boxes.len() as u32).collect();
-    order.sort_by(|i, j| boxes[*i as usize].0[axis].total_cmp(&boxes[*j as usize].0[axis]));
-    let (mut open, mut pairs): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
-    for i in order {
-        let (low, high) = boxes[i as usize];
-        open.retain(|j| boxes[*j as usize].1[axis] >= low[axis]);
-        let touches = |j: &&u32| {
-            let (other_low, other_high) = boxes[**j as usize];
-            other_low.cmple(high).all() && low.cmple(other_high).all()
-        };
-        pairs.extend(open.iter().filter(touches).map(|j| (*j, i)));
-        open.push(i);
+/// The pairs that cross, the lower first, in rising order.
+fn crossing_pairs(sound: &[Sound]) -> Vec<[BodyTriangle; 2]> {
+    let boxes: Vec<Box32> = sound.iter().map(|t| box_around(&t.corners)).collect();
+    // Halves first: the sum of two large numbers may be none.
+    let middle = |(low, high): &Box32| [0, 1, 2].map(|k| 0.5 * low[k] + 0.5 * high[k]);
+    let order = order(&boxes.iter().map(middle).collect::<Vec<_>>());
+    let boxes: Vec<Box32> = order.iter().map(|&i| boxes[i as usize]).collect();
+    let mut tree = Tree::default();
+    tree.fit(boxes.len(), |place| boxes[place]);
+    let instructions = Instructions::detect();
+    let (mut near, mut found) = (Vec::new(), Vec::new());
+    for (place, &i) in order.iter().enumerate() {
+        near.clear();
+        instructions.run(Meet { tree: &tree, after: place, wanted: boxes[place], near: &mut near });
+        let one = &sound[i as usize];
+        for other in near.iter().map(|&place| &sound[order[place] as usize]) {
+            if !one.is_joined(other) && crosses(one.corners, other.corners) {
+                found.push([one.name.min(other.name), one.name.max(other.name)]);
+            }
+        }
     }
-    pairs
+    found.sort_unstable();
+    found
+}
+
+/// Lowest and highest corner of a box, m.
+type Box32 = ([f32; 3], [f32; 3]);
+
+/// The smallest box of 32-bit numbers around finite points; what is beyond those numbers is at their end, where it still meets
+/// what it met.
+fn box_around(corners: &[DVec3; 3]) -> Box32 {
+    let end = DVec3::splat(f64::from(f32::MAX));
+    let low = corners[0].min(corners[1]).min(corners[2]).clamp(-end, end).to_array();
+    let high = corners[0].max(corners[1]).max(corners[2]).clamp(-end, end).to_array();
+    let down = |x: f64| if f64::from(x as f32) > x { (x as f32).next_down() } else { x as f32 };
+    let up = |x: f64| if f64::from(x as f32) < x { (x as f32).next_up() } else { x as f32 };
+    (low.map(down), high.map(up))
+}
+
+/// Lists the leaves of a tree after a leaf that its box meets.
+struct Meet<'a> {
+    tree: &'a Tree,
+    after: usize,
+    wanted: Box32,
+    near: &'a mut Vec<usize>,
+}
+
+impl Kernel for Meet<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        self.tree.meet::<L>(self.after + 1, self.wanted, |leaf| self.near.push(leaf));
+    }
 }
 
 #[cfg(test)]
@@ -299,6 +371,50 @@ mod tests {
         assert!(!crosses(plane, with_tip(0.4f64.next_down())));
         assert!(!crosses(plane, with_tip(0.4)));
         assert!(crosses(plane, with_tip(0.4f64.next_up())));
+    }
+
+    /// Boxes of 32-bit numbers hold what is between two of them, and what is beyond all of them.
+    #[test]
+    fn nothing_is_missed_by_rounding() {
+        let between = [0.1, -0.1, 1.0 / 3.0, 1e-50, -1e-50, 1e30, -1e30];
+        for x in between {
+            let (low, high) = box_around(&[DVec3::splat(x); 3]);
+            assert!(f64::from(low[0]) <= x && x <= f64::from(high[0]), "{x}");
+            assert!(high[0] <= low[0].next_up(), "{x}: the box is wider than it must be");
+        }
+        for scale in [1e-40, 1.0 / 3.0, 1e37, 1e60] {
+            let (mut positions, triangles) =
+                grid(12, 3, |i, j| DVec3::new(sin(i), cos(1.3 * i), j + 0.1 * i));
+            let found = crossings(&positions, &triangles);
+            assert!(found.len() > 10);
+            assert_eq!(found, brute_force(&positions, &triangles));
+            positions.iter_mut().for_each(|x| *x *= scale);
+            assert_eq!(crossings(&positions, &triangles), brute_force(&positions, &triangles), "at {scale}");
+        }
+    }
+
+    /// Two bodies are one soup: a crossing belongs to both, whatever their vertices are called.
+    #[test]
+    fn bodies_cross_themselves_and_each_other() {
+        let (flat, squares) = grid(4, 4, |i, j| DVec3::new(i, 0.0, j));
+        let upright = [DVec3::new(2.25, -1.0, 0.1), DVec3::new(2.25, -1.0, 0.9), DVec3::new(2.25, 1.0, 0.5)];
+        // An edge of the second body that has the numbers of an edge of the first is no common one.
+        let found = between(&[(&flat, &squares), (&upright, &[[0, 1, 2]])]);
+        let name = |body, triangle| BodyTriangle { body, triangle };
+        assert_eq!(found, [[name(0, 4), name(1, 0)]]);
+        let swapped = between(&[(&upright, &[[0, 1, 2]]), (&flat, &squares)]);
+        assert_eq!(swapped, [[name(0, 0), name(1, 4)]]);
+        assert!(
+            between(&[(&flat, &squares), (&[], &[]), (&flat, &squares)]).is_empty(),
+            "one on the other, to the bit"
+        );
+        assert!(between(&[]).is_empty());
+        // Through itself, beside another that is clean.
+        let (folded, triangles) = grid(12, 3, |i, j| DVec3::new(sin(i), cos(1.3 * i), j + 0.1 * i));
+        let own = crossings(&folded, &triangles).len();
+        let away: Vec<DVec3> = flat.iter().map(|x| *x + DVec3::X * 100.0).collect();
+        let found = between(&[(&away, &squares), (&folded, &triangles)]);
+        assert!(own > 10 && found.len() == own && found.iter().flatten().all(|t| t.body == 1));
     }
 
     #[test]

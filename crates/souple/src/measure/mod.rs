@@ -6,7 +6,7 @@ pub mod intersections;
 
 use glam::DVec3;
 
-pub use fields::{vertex_contact, vertex_curvature, vertex_speed, vertex_strain};
+pub use fields::{vertex_contact, vertex_crossing, vertex_curvature, vertex_speed, vertex_strain};
 
 use crate::control::Control;
 use crate::energy::Configuration;

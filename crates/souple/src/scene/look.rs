@@ -72,7 +72,7 @@ scene_type! {
         /// Numbers of the style by name, instead of its own; `souple styles` lists them.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         pub parameters: BTreeMap<String, f64>,
-        /// Values at both ends of the colour map of `strain`, `velocity`, `curvature` and `contact`; fitted without it.
+        /// Values at both ends of the colour map of `strain`, `velocity`, `curvature`, `contact` and `crossing`; fitted without it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub range: Option<[f64; 2]>,
     }
@@ -119,6 +119,8 @@ scene_type! {
         Curvature,
         /// Where colliders are touched.
         Contact,
+        /// Where bodies cross themselves or each other.
+        Crossing,
         /// A WGSL file of your own, relative to the scene (ESSI-54).
         Shader(String),
     }

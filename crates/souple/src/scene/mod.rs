@@ -285,6 +285,9 @@ scene_type! {
         /// Kinetic energy must be below this, J.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub kinetic_below: Option<f64>,
+        /// Most pairs of triangles of bodies that may cross.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub intersections: Option<u32>,
         /// Something must have torn, or nothing may have.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub torn: Option<bool>,
