@@ -25,7 +25,7 @@ fn integers_are_good_where_numbers_are_wanted() {
     assert_eq!(scene.gravity, [0.0, -10.0, 16.0]);
     assert_eq!(scene.bodies[0].mass, Some(1e20));
     assert_eq!(scene.bodies[0].springs.layout, Layout::Radius(1.0));
-    let Shape::Grid(grid) = scene.bodies[0].shape else { panic!("not a grid") };
+    let Shape::Grid(grid) = &scene.bodies[0].shape else { panic!("not a grid") };
     assert_eq!((grid.size, grid.vertices), ([1.0, 1.0], [2, 10]));
 }
 
@@ -219,7 +219,9 @@ fn vector() -> impl Strategy<Value = [f64; 3]> {
 fn shape() -> impl Strategy<Value = Shape> {
     let grid = (number(), any::<u32>(), any::<bool>()).prop_map(|(size, vertices, hangs)| {
         let plane = if hangs { GridPlane::Xy } else { GridPlane::Xz };
-        Shape::Grid(Grid { size: [size, 1.0], vertices: [vertices, 3], plane, diagonals: Diagonals::Regular })
+        let waves = vec![Wave { height: 0.01 * size, along: [size, 2.0], phase: 0.5 }];
+        let diagonals = Diagonals::Regular;
+        Shape::Grid(Grid { size: [size, 1.0], vertices: [vertices, 3], plane, diagonals, waves })
     });
     let rope = (number(), vector()).prop_map(|(length, direction)| {
         Shape::Rope(Rope { length, direction, vertices: 7, mass_at: RopeMass::Beads })
