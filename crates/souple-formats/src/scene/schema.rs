@@ -99,7 +99,7 @@ mod tests {
     fn fields_are_found_where_they_belong() {
         assert_eq!(tables_with_field("dt"), ["[[group]]"]);
         assert_eq!(tables_with_field("gravity"), ["the top of the file"]);
-        assert_eq!(tables_with_field("friction"), ["[[collider]]"]);
+        assert_eq!(tables_with_field("friction"), ["[[collider]]", "[body.contact]"]);
         assert_eq!(tables_with_field("tolerance"), ["[group.cg]"]);
         assert_eq!(tables_with_field("rotate_deg"), ["[[collider]]", "[body.placement]"]);
         assert_eq!(tables_with_field("length_ratio"), ["[body.tear]"]);
