@@ -1,18 +1,19 @@
 //! Contact of particles with rigid colliders: broad phase by boxes (ESSI-45), a continuous test of each particle
 //! against each primitive that may be met, and the response (ESSI-48).
 //!
-//! Particles are tested, not the edges and triangles between them: a collider smaller than a triangle can poke through.
+//! Against colliders particles are tested, not the edges and triangles between them: a collider smaller than a triangle can
+//! poke through. Surfaces that touch themselves are tested by all their features (`surface.rs`, `bvh.rs`, `pairs.rs`).
 
-pub mod bvh;
-pub mod closest;
+pub(crate) mod bvh;
+pub(crate) mod closest;
 pub mod continuous;
-pub mod pairs;
+pub(crate) mod pairs;
 #[cfg(test)]
 mod pairs_tests;
 pub mod primitives;
 pub mod proximity;
 pub mod response;
-pub mod surface;
+pub(crate) mod surface;
 
 use glam::DVec3;
 

@@ -97,8 +97,8 @@ pub struct Pairs {
     allowed: Vec<Ways>,
     /// How far each has moved, until the end of this substep, m.
     ways: Vec<Ways>,
-    /// Searches since [`Pairs::forget`].
-    pub searches: u32,
+    /// Whether there was a search since [`Pairs::forget`].
+    searched: bool,
 }
 
 /// What is known about the vertices of a surface.
@@ -127,13 +127,7 @@ pub struct Search {
 impl Pairs {
     /// Forgets all pairs: they are looked for when next asked.
     pub fn forget(&mut self) {
-        self.searches = 0;
-    }
-
-    /// How many near pairs are listed, those that fill up eights among them.
-    pub fn listed(&self) -> usize {
-        let meetings = self.blocks.iter().flat_map(|b| &b.meetings);
-        meetings.map(|m| WIDTH * (m.eights[1] + m.eights[2]) as usize).sum()
+        self.searched = false;
     }
 
     /// Finds all contacts of a substep.
@@ -151,7 +145,7 @@ impl Pairs {
             list.resize(n, nothing);
         }
         self.features.resize_with(n, Features::default);
-        let mut again = self.searches == 0;
+        let mut again = !self.searched;
         if !again {
             self.measure_ways(parallel, surface, vertices);
             for (ways, allowed) in self.ways.iter().zip(&self.allowed) {
@@ -189,7 +183,7 @@ impl Pairs {
         vertices: &Vertices,
         search: &Search,
     ) {
-        self.searches += 1;
+        self.searched = true;
         self.reference.clear();
         self.reference.extend_from_slice(vertices.before);
         self.measure_ways(parallel, surface, vertices);
@@ -475,6 +469,10 @@ impl Filling {
         }
         let mut free = f32::INFINITY;
         for l in 0..filled {
+            // What lies on each other at rest, as at a seam that is not welded, has no sides to be kept on.
+            if skin[l] < ROUNDING * widest {
+                skin[l] = f32::NEG_INFINITY;
+            }
             free = free.min(distances[l] - skin[l]);
         }
         skin[filled..].fill(f32::NEG_INFINITY);

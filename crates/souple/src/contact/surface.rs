@@ -112,11 +112,6 @@ impl Surface {
         self.patches.len()
     }
 
-    /// Whether there is no triangle.
-    pub fn is_empty(&self) -> bool {
-        self.patches.is_empty()
-    }
-
     /// A box around a patch at rest, m.
     #[inline(always)]
     pub fn rest_hull(&self, p: usize) -> ([f32; 3], [f32; 3]) {
