@@ -1,18 +1,16 @@
-//! One body by one frame, on a copy: what [`crate::Simulation`] does for each body, on whatever thread.
-
-use std::time::Instant;
+//! One body by one frame, on a copy: the stages that [`crate::island`] calls for each body.
 
 use glam::DVec3;
 
-use crate::contact::Contacts;
+use crate::contact::{Contacts, surfaces};
 use crate::control::{Control, PinTarget};
 use crate::health::{Symptom, examine};
-use crate::mesh::tear::{TearLimits, TearScratch, tear};
-use crate::model::{BodyModel, Model};
+use crate::lanes::Point;
+use crate::mesh::tear::{TearScratch, tear};
+use crate::model::Model;
 use crate::parallel::Parallel;
-use crate::profile::{Profile, Stage};
-use crate::solver::xpbd::{FrameTask, Xpbd};
-use crate::solver::{Method, Problem, Solver, limits};
+use crate::solver::xpbd::FrameTask;
+use crate::solver::{Method, Problem, limits};
 use crate::state::BodyState;
 
 /// What all bodies share during a step.
@@ -24,55 +22,77 @@ pub(crate) struct Frame<'a> {
     pub parallel: &'a Parallel,
 }
 
+impl<'a> Frame<'a> {
+    /// What the real-time solver knows of it.
+    fn task(&self, b: usize, inverse_masses: &'a [f64]) -> FrameTask<'a> {
+        let Frame { model, control, parallel } = *self;
+        FrameTask { model, control, parallel, b, inverse_masses }
+    }
+}
+
+/// A vector in 32 bits, and a fourth number.
+pub(crate) fn single(v: DVec3, w: f32) -> Point {
+    [v.x as f32, v.y as f32, v.z as f32, w]
+}
+
+fn double(p: &Point) -> DVec3 {
+    DVec3::new(p[0].into(), p[1].into(), p[2].into())
+}
+
 /// Scratch memory of one body: the solver works on a copy, which is kept only if it is healthy.
 #[derive(Debug)]
 pub(crate) struct Workspace {
+    /// Index of the body.
+    pub b: usize,
     pub candidate: BodyState,
     pub method: Method,
     pub contacts: Contacts,
-    /// Whether it is not advanced in this step.
-    pub rests: bool,
     /// What is wrong with the candidate.
     pub symptom: Option<Symptom>,
-    /// Time booked inside the last step.
-    pub profile: Profile,
     /// 1/m, 1/kg; 0 for supported particles.
     inverse_masses: Vec<f64>,
+    /// Where particles were when the substep began, m.
     x0: Vec<DVec3>,
+    /// Length of the substeps of this frame, s.
+    h: f64,
     /// Supported particles of this step, with those that a tear adds.
     pins: Vec<PinTarget>,
     tear: TearScratch,
-    /// One thread, for a body that is advanced beside others.
-    alone: Parallel,
 }
 
 impl Workspace {
     /// For a body of a model.
-    pub(crate) fn new(model: &Model, body: &BodyModel, state: &BodyState) -> Workspace {
+    pub(crate) fn new(model: &Model, b: usize, state: &BodyState) -> Workspace {
+        let body = &model.bodies[b];
         Workspace {
+            b,
             candidate: state.clone(),
             method: Method::of(&model.groups[body.group]),
             contacts: Contacts::new(body, model.colliders.len()),
-            rests: false,
             symptom: None,
-            profile: Profile::default(),
             inverse_masses: Vec::new(),
             x0: Vec::new(),
+            h: 0.0,
             pins: Vec::new(),
             tear: TearScratch::default(),
-            alone: Parallel::default(),
         }
     }
 
+    /// Forgets all scratch memory.
+    pub(crate) fn forget(&mut self, model: &Model) {
+        self.method = Method::of(&model.groups[model.bodies[self.b].group]);
+        self.contacts.points.clear();
+    }
+
     /// Whether nothing happens to a body that is still: nothing moves that holds it, touches it or pushes it.
-    pub(crate) fn is_left_alone(&self, model: &Model, control: &Control, b: usize) -> bool {
+    pub(crate) fn is_left_alone(&self, model: &Model, control: &Control) -> bool {
         let moves = |c: &u32| {
             let (before, after) = &control.colliders[*c as usize];
             before != after
         };
-        control.pins[b].iter().all(|pin| pin.start == pin.end)
+        control.pins[self.b].iter().all(|pin| pin.start == pin.end)
             && !self.contacts.pairs.iter().any(moves)
-            && !model.bodies[b].energies.iter().any(|e| e.is_restless(control, b as u32))
+            && !model.bodies[self.b].energies.iter().any(|e| e.is_restless(control, self.b as u32))
     }
 
     /// Root mean square speed of a body over a frame of `dt` that takes it from `before` to the candidate, m/s, by mass.
@@ -91,101 +111,207 @@ impl Workspace {
         examine(&self.candidate.x, &self.candidate.v, &model.health)
     }
 
-    /// Advances body `b` from `state` by one frame on the thread that calls.
-    pub(crate) fn advance_alone(&mut self, model: &Model, control: &Control, b: usize, state: &BodyState) {
-        let alone = std::mem::take(&mut self.alone);
-        self.advance(&Frame { model, control, parallel: &alone }, b, 0, state);
-        self.alone = alone;
-    }
+    // ---- one frame, in the order in which an island calls it ----
 
-    /// Advances body `b` from `state` by one frame, with 2^halvings times the usual substeps.
-    pub(crate) fn advance(&mut self, frame: &Frame, b: usize, halvings: u32, state: &BodyState) {
-        let group = &frame.model.groups[frame.model.bodies[b].group];
-        let substeps = group.substeps << halvings;
+    /// Makes the copy that is advanced.
+    pub(crate) fn copy(&mut self, state: &BodyState, control: &Control) {
         self.candidate.copy_from(state);
-        self.pins.clone_from(&frame.control.pins[b]);
-        // Taken out while it works on the rest.
-        let mut method = std::mem::replace(&mut self.method, Method::Absent);
-        frame.parallel.run_awake(|| match &mut method {
-            Method::Substeps(solver) => self.in_substeps(&mut **solver, frame, b, substeps),
-            Method::RealTime(solver) => self.in_one_go(solver, frame, b, substeps, state),
-            Method::Absent => {}
-        });
-        self.method = method;
-    }
-
-    /// By a solver that knows whole frames.
-    fn in_one_go(&mut self, solver: &mut Xpbd, frame: &Frame, b: usize, substeps: u32, state: &BodyState) {
-        let Frame { model, control, parallel } = *frame;
-        let body = &model.bodies[b];
+        self.pins.clone_from(&control.pins[self.b]);
         self.weigh();
-        for attempt in 0..2 {
-            solver.advance(FrameTask {
-                model,
-                control,
-                contacts: &mut self.contacts,
-                parallel,
-                profile: &mut self.profile,
-                b,
-                substeps,
-                pins: &self.pins,
-                inverse_masses: &self.inverse_masses,
-                state: &mut self.candidate,
-            });
-            // A body that went further than expected may have met colliders nobody looked at: once more with them.
-            let known = self.contacts.pairs.len();
-            if attempt > 0 || self.contacts.within_reach(&self.candidate.x) {
-                break;
-            }
-            self.contacts.widen_reach(&state.x, &self.candidate.x, body, model, control);
-            if self.contacts.pairs.len() == known {
-                break;
-            }
-            self.candidate.copy_from(state);
-        }
-        self.place_pins(1.0);
-        if let Some(limits) = &body.tear {
-            self.tear(limits);
+    }
+
+    /// Into how many substeps it wants a frame cut, with 2^halvings times the usual ones.
+    pub(crate) fn prepare(&mut self, frame: &Frame, halvings: u32) -> u32 {
+        let substeps = frame.model.groups[frame.model.bodies[self.b].group].substeps << halvings;
+        let Workspace { b, method, candidate, inverse_masses, .. } = self;
+        match method {
+            Method::Substeps(_) => substeps,
+            Method::RealTime(solver) => solver.prepare(&frame.task(*b, inverse_masses), substeps, candidate),
         }
     }
 
-    /// By a solver of substeps, with limits, contact and tearing after each.
-    fn in_substeps(&mut self, solver: &mut dyn Solver, frame: &Frame, b: usize, substeps: u32) {
+    /// Begins a frame of so many substeps; an `origin` where 32-bit places are counted from, m, if its surface may touch.
+    pub(crate) fn begin(&mut self, frame: &Frame, substeps: u32, origin: Option<DVec3>) {
+        self.h = frame.model.frame_dt() / f64::from(substeps);
+        let Workspace { b, method, candidate, inverse_masses, pins, contacts, .. } = self;
+        if let Method::RealTime(solver) = method {
+            let task = frame.task(*b, inverse_masses);
+            solver.begin(&task, substeps, pins, &contacts.pairs, origin, candidate);
+        }
+    }
+
+    /// Moves the body by a substep between two shares of the frame, as if there were no contact.
+    pub(crate) fn substep(&mut self, frame: &Frame, substep: u32, (s0, s1): (f64, f64)) {
         let Frame { model, control, parallel } = *frame;
-        let body = &model.bodies[b];
-        let h = model.frame_dt() / f64::from(substeps);
-        for substep in 0..substeps {
-            let share = |s: u32| f64::from(s) / f64::from(substeps);
-            let (s0, s1) = (share(substep), share(substep + 1));
-            let t = control.t0 + s0 * (control.t1 - control.t0);
-            self.begin_substep(s1, h);
-            let Workspace { candidate, contacts, profile, inverse_masses, x0, .. } = self;
-            let BodyState { x, v, topology, .. } = candidate;
-            let problem = Problem {
-                energies: &body.energies,
-                topology,
-                control,
-                parallel,
-                body: b as u32,
-                inverse_masses,
-            };
-            solver.advance(&problem, x, v, t, h);
-            if let Some(limit) = &body.limits {
-                limits::apply(limit, topology, inverse_masses, h, x, v);
-            }
-            let mut clock = Instant::now();
-            if !contacts.within_reach(x) {
-                contacts.widen_reach(x0, x, body, model, control);
-            }
-            profile.lap_inside(Stage::BroadPhase, &mut clock);
-            contacts.collide(body, model, control, (s0, s1), h, inverse_masses, x0, x, v);
-            profile.lap_inside(Stage::FindContacts, &mut clock);
-            self.place_pins(s1);
-            if let Some(limits) = &body.tear {
-                self.tear(limits);
+        if matches!(self.method, Method::Substeps(_)) {
+            self.lead_supports(s1);
+        }
+        let Workspace { b, method, candidate, inverse_masses, h, .. } = self;
+        match method {
+            Method::RealTime(solver) => solver.substep(parallel, substep),
+            Method::Substeps(solver) => {
+                let body = &model.bodies[*b];
+                let BodyState { x, v, topology, .. } = candidate;
+                let problem = Problem {
+                    energies: &body.energies,
+                    topology,
+                    control,
+                    parallel,
+                    body: *b as u32,
+                    inverse_masses,
+                };
+                let t = control.t0 + s0 * (control.t1 - control.t0);
+                solver.advance(&problem, x, v, t, *h);
+                if let Some(limit) = &body.limits {
+                    limits::apply(limit, topology, inverse_masses, *h, x, v);
+                }
             }
         }
     }
+
+    /// Puts the body out of colliders.
+    pub(crate) fn collide(&mut self, frame: &Frame, shares: (f64, f64)) {
+        let Frame { model, control, .. } = *frame;
+        let Workspace { b, method, candidate, inverse_masses, contacts, x0, h, .. } = self;
+        match method {
+            Method::RealTime(solver) => solver.collide(&frame.task(*b, inverse_masses), shares, true),
+            Method::Substeps(_) => {
+                let body = &model.bodies[*b];
+                let BodyState { x, v, .. } = candidate;
+                if !contacts.within_reach(x) {
+                    contacts.widen_reach(x0, x, body, model, control);
+                }
+                contacts.collide(body, model, control, shares, *h, inverse_masses, x0, x, v);
+            }
+        }
+    }
+
+    /// Puts the body out of colliders that surfaces pushed it into.
+    pub(crate) fn collide_again(&mut self, frame: &Frame, shares: (f64, f64)) {
+        let Frame { model, control, .. } = *frame;
+        let Workspace { b, method, candidate, inverse_masses, contacts, x0, h, .. } = self;
+        match method {
+            Method::RealTime(solver) => solver.collide(&frame.task(*b, inverse_masses), shares, false),
+            Method::Substeps(_) => {
+                let BodyState { x, v, .. } = candidate;
+                contacts.push_out(&model.bodies[*b], model, control, shares, *h, inverse_masses, x0, x, v);
+            }
+        }
+    }
+
+    /// Ends a substep at share `s1` of the frame: supports are exactly in place, and what is pulled too long tears.
+    pub(crate) fn end_substep(&mut self, frame: &Frame, s1: f64) {
+        if matches!(self.method, Method::Substeps(_)) {
+            self.place_pins(s1);
+            self.tear(frame.model);
+        }
+    }
+
+    /// Ends the motion of a frame; tells whether places were changed after the last substep.
+    pub(crate) fn settle(&mut self, frame: &Frame) -> bool {
+        let Workspace { b, method, inverse_masses, .. } = self;
+        match method {
+            Method::RealTime(solver) => {
+                let task = frame.task(*b, inverse_masses);
+                let mended = solver.settle(&task);
+                if mended {
+                    solver.collide(&task, (1.0, 1.0), false);
+                }
+                mended
+            }
+            Method::Substeps(_) => false,
+        }
+    }
+
+    /// Ends the frame of a body that began it as `state`; tells whether it may have met a collider that it did not know.
+    pub(crate) fn finish(&mut self, frame: &Frame, state: &BodyState) -> bool {
+        let Frame { model, control, .. } = *frame;
+        let Workspace { b, method, candidate, inverse_masses, contacts, .. } = self;
+        let Method::RealTime(solver) = method else { return false };
+        solver.finish(&frame.task(*b, inverse_masses), candidate, &mut contacts.points);
+        let known = contacts.pairs.len();
+        if !contacts.within_reach(&candidate.x) {
+            contacts.widen_reach(&state.x, &candidate.x, &model.bodies[*b], model, control);
+        }
+        let met_more = contacts.pairs.len() > known;
+        self.place_pins(1.0);
+        self.tear(model);
+        met_more
+    }
+
+    // ---- contact of surfaces ----
+
+    /// Its surface, in the numbers of its solver.
+    pub(crate) fn surface(&self) -> surfaces::Thing {
+        let topology = &*self.candidate.topology;
+        let n = topology.len();
+        let own: Vec<u32> = (0..n as u32).collect();
+        let places = match &self.method {
+            Method::RealTime(solver) if solver.places().len() == n => solver.places(),
+            _ => &own,
+        };
+        let mut rest = vec![[0.0; 4]; n];
+        for (x, &place) in topology.rest_positions.iter().zip(places) {
+            rest[place as usize] = single(*x, 0.0);
+        }
+        let at = |v: u32| places[v as usize];
+        let triangles = topology.triangles.iter().map(|t| t.map(at));
+        let segments = topology.segments.iter().map(|[a, b]| [at(*a), at(*b), at(*b)]);
+        surfaces::Thing { rest, triangles: triangles.chain(segments).collect() }
+    }
+
+    /// Tells a surface where particles are, from `origin`, and where they were unless it `knows_before`.
+    pub(crate) fn show(&self, origin: DVec3, knows_before: bool, before: &mut [Point], now: &mut [Point]) {
+        let Workspace { candidate, method, inverse_masses, x0, .. } = self;
+        if candidate.frozen {
+            // It stands, whatever its solver knows of it.
+            for ((before, now), x) in before.iter_mut().zip(now).zip(&candidate.x) {
+                *before = single(*x - origin, 0.0);
+                *now = *before;
+            }
+            return;
+        }
+        if let Method::RealTime(solver) = method {
+            solver.show(knows_before, before, now);
+            return;
+        }
+        if !knows_before {
+            before.iter_mut().zip(x0).for_each(|(to, x)| *to = single(*x - origin, 0.0));
+        }
+        for ((to, x), w) in now.iter_mut().zip(&candidate.x).zip(inverse_masses) {
+            *to = single(*x - origin, *w as f32);
+        }
+    }
+
+    /// Takes what surfaces add to places in a substep of `h`, and what of it is not to become speed.
+    pub(crate) fn take_pushes(&mut self, h: f64, pushes: &[Point], shifts: &[Point]) {
+        let BodyState { x, v, frozen: false, .. } = &mut self.candidate else { return };
+        if let Method::RealTime(solver) = &mut self.method {
+            solver.take_pushes(pushes, shifts);
+            return;
+        }
+        for ((x, v), (push, shift)) in x.iter_mut().zip(v).zip(pushes.iter().zip(shifts)) {
+            *x += double(push);
+            *v += (double(push) - double(shift)) / h;
+        }
+    }
+
+    /// Takes the places of particles that were held back in a substep of `h`.
+    pub(crate) fn take_held_back(&mut self, h: f64, origin: DVec3, held: &[u8], places: &[Point]) {
+        let BodyState { x, v, frozen: false, .. } = &mut self.candidate else { return };
+        if let Method::RealTime(solver) = &mut self.method {
+            solver.take_held_back(held, places);
+            return;
+        }
+        let all = x.iter_mut().zip(v).zip(held.iter().zip(places));
+        for ((x, v), (_, place)) in all.filter(|(_, (held, _))| **held > 0) {
+            let back = double(place) + origin;
+            *v += (back - *x) / h;
+            *x = back;
+        }
+    }
+
+    // ---- parts ----
 
     /// Inverse masses of all particles as they are supported now.
     fn weigh(&mut self) {
@@ -195,9 +321,10 @@ impl Workspace {
         pinned.iter().for_each(|pin| self.inverse_masses[pin.vertex as usize] = 0.0);
     }
 
-    /// Supported particles get the velocity that takes them to their place at share `s1` of the step.
-    fn begin_substep(&mut self, s1: f64, h: f64) {
+    /// Begins a substep: supported particles get the velocity that takes them to their place at share `s1` of the step.
+    fn lead_supports(&mut self, s1: f64) {
         self.weigh();
+        let h = self.h;
         let BodyState { x, v, pinned, .. } = &mut self.candidate;
         self.x0.clone_from(x);
         for pin in pinned.iter() {
@@ -219,7 +346,8 @@ impl Workspace {
     }
 
     /// Splits the body where springs pass their limits, and keeps the list of supports true.
-    fn tear(&mut self, limits: &TearLimits) {
+    fn tear(&mut self, model: &Model) {
+        let Some(limits) = &model.bodies[self.b].tear else { return };
         let BodyState { x, v, topology, .. } = &mut self.candidate;
         let inverse_masses = &self.inverse_masses;
         let held = |i: u32| inverse_masses[i as usize] == 0.0;

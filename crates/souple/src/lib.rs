@@ -39,6 +39,7 @@ mod error;
 pub mod fabrics;
 pub mod graph;
 pub mod health;
+mod island;
 mod lanes;
 pub mod math;
 pub mod measure;

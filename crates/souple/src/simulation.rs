@@ -12,6 +12,7 @@ use crate::control::{self, Command, Control};
 use crate::energy::FanDrag;
 use crate::error::Error;
 use crate::health::{MAX_HALVINGS, Symptom, Warning, WarningKind};
+use crate::island::Island;
 use crate::math::Pose;
 use crate::measure::{self, Measures};
 use crate::mesh::vertex_normals;
@@ -21,7 +22,6 @@ use crate::profile::{Profile, Stage};
 use crate::recording::{LoggedCommand, Recording};
 use crate::scene::SolverKind;
 use crate::snapshot;
-use crate::solver::Method;
 use crate::state::{BodyState, State};
 
 /// A scene that runs.
@@ -32,7 +32,10 @@ pub struct Simulation {
     /// The state after the last step, if it was changed by hand since: what bad input is replaced by.
     before_hand: Option<State>,
     control: Control,
-    workspaces: Vec<Workspace>,
+    /// Bodies that are advanced together.
+    islands: Vec<Island>,
+    /// The island of each body, and its place there.
+    home: Vec<(usize, usize)>,
     normals: Vec<OnceLock<Vec<DVec3>>>,
     parallel: Parallel,
     profile: Profile,
@@ -52,16 +55,16 @@ impl Simulation {
         }
         let model = Arc::new(model);
         let state = State::new(&model);
-        let workspaces = model
-            .bodies
-            .iter()
-            .zip(&state.bodies)
-            .map(|(body, state)| Workspace::new(&model, body, state))
-            .collect();
+        let islands = Island::all(&model, &state.bodies);
+        let mut home = vec![(0, 0); model.bodies.len()];
+        for (i, island) in islands.iter().enumerate() {
+            island.works.iter().enumerate().for_each(|(k, work)| home[work.b] = (i, k));
+        }
         let mut simulation = Simulation {
             before_hand: None,
             control: Control::new(&model),
-            workspaces,
+            islands,
+            home,
             normals: vec![OnceLock::new(); model.bodies.len()],
             parallel: Parallel::default(),
             profile: Profile::default(),
@@ -158,67 +161,74 @@ impl Simulation {
     /// Finds the colliders that each body may meet.
     fn broad_phase(&mut self) {
         let injects = self.injects(Stage::BroadPhase);
-        let Simulation { model, state, control, workspaces, parallel, .. } = self;
-        parallel.each_of(state.particle_count(), workspaces, |b, work| {
-            work.contacts.estimate_reach(&state.bodies[b], model.gravity, model.frame_dt());
-            if injects && b == 0 {
-                work.contacts.reach = (DVec3::NAN, DVec3::NAN);
+        let Simulation { model, state, control, islands, parallel, .. } = self;
+        parallel.each_of(state.particle_count(), islands, |_, island| {
+            for work in &mut island.works {
+                work.contacts.estimate_reach(&state.bodies[work.b], model.gravity, model.frame_dt());
+                if injects && work.b == 0 {
+                    work.contacts.reach = (DVec3::NAN, DVec3::NAN);
+                }
+                work.contacts.broad_phase(&model.bodies[work.b], model, control);
             }
-            work.contacts.broad_phase(&model.bodies[b], model, control);
         });
     }
 
     /// Forgets the contacts of the last step; those of this one are found in its substeps, where particles move.
     fn find_contacts(&mut self) {
-        self.workspaces.iter_mut().for_each(|w| w.contacts.points.clear());
+        self.works_mut().for_each(|w| w.contacts.points.clear());
         if self.injects(Stage::FindContacts) {
-            self.workspaces.iter_mut().for_each(|w| w.contacts.pairs.clear());
-            self.workspaces[0].contacts.reach = (DVec3::NAN, DVec3::NAN);
+            self.works_mut().for_each(|w| w.contacts.pairs.clear());
+            self.work_mut(0).contacts.reach = (DVec3::NAN, DVec3::NAN);
         }
     }
 
-    /// Advances every body by the solver of its group, on a copy: small bodies at once, each on a thread, large ones one
+    /// Advances every island by the solver of its group, on copies: small ones at once, each on a thread, large ones one
     /// after the other, each on all threads.
     fn solve(&mut self) {
         self.find_sleepers();
-        let Simulation { model, state, control, workspaces, parallel, profile, .. } = self;
-        // A few bodies cannot keep all threads busy, each on one.
-        let few = workspaces.iter().filter(|w| !w.rests).count() < parallel.threads();
-        let is_large = |b: usize| parallel.shares_body(state.bodies[b].topology.largest_count(), few);
+        let Simulation { model, state, control, islands, parallel, profile, .. } = self;
+        let frame = Frame { model, control, parallel };
+        // A few islands cannot keep all threads busy, each on one.
+        let few = islands.iter().filter(|i| !i.rests).count() < parallel.threads();
+        let is_large = |island: &Island| parallel.shares_body(island.largest_count(&state.bodies), few);
         let mut small = 0;
-        for (b, work) in workspaces.iter_mut().enumerate().filter(|(_, w)| !w.rests) {
-            if is_large(b) {
-                work.advance(&Frame { model, control, parallel }, b, 0, &state.bodies[b]);
-                profile.take_inside(&mut work.profile, 1.0);
+        for island in islands.iter_mut().filter(|i| !i.rests) {
+            if is_large(island) {
+                island.advance(&frame, 0, &state.bodies);
+                profile.take_inside(&mut island.profile, 1.0);
             } else {
-                small += state.bodies[b].x.len();
+                small += island.works.iter().map(|w| state.bodies[w.b].x.len()).sum::<usize>();
             }
         }
-        parallel.each_of(small, workspaces, |b, work| {
-            if !work.rests && !is_large(b) {
-                work.advance_alone(model, control, b, &state.bodies[b]);
+        parallel.each_of(small, islands, |_, island| {
+            if !island.rests && !is_large(island) {
+                island.advance_alone(&frame, &state.bodies);
             }
         });
         // What they booked at the same time took less.
         let share = if parallel.shares(small) { 1.0 / parallel.threads() as f64 } else { 1.0 };
-        workspaces.iter_mut().for_each(|w| profile.take_inside(&mut w.profile, share));
+        islands.iter_mut().for_each(|i| profile.take_inside(&mut i.profile, share));
         if self.injects(Stage::Solve) {
-            self.workspaces[0].candidate.x[0] = DVec3::NAN;
+            self.work_mut(0).candidate.x[0] = DVec3::NAN;
         }
     }
 
-    /// Finds which bodies are not advanced: those that are frozen, and those that sleep and are left alone.
+    /// Finds which islands are not advanced: those all of whose bodies are frozen, or sleep and are left alone.
     fn find_sleepers(&mut self) {
-        for (b, work) in self.workspaces.iter_mut().enumerate() {
-            let body = &mut self.state.bodies[b];
-            let asleep = is_asleep(&self.model, b, body);
-            let woken = asleep && !work.is_left_alone(&self.model, &self.control, b);
-            if woken {
-                body.still_frames = 0;
-            }
-            work.rests = body.frozen || (asleep && !woken);
-            if asleep && !woken {
-                work.candidate.copy_from(body);
+        let Simulation { model, state, control, islands, parallel, .. } = self;
+        let frame = Frame { model, control, parallel };
+        for island in islands {
+            let asleep = |w: &Workspace| is_asleep(model, w.b, &state.bodies[w.b]);
+            let rests = island.works.iter().all(|w| state.bodies[w.b].frozen || asleep(w));
+            let all_frozen = island.works.iter().all(|w| state.bodies[w.b].frozen);
+            island.rests = rests && (all_frozen || island.is_left_alone(&frame));
+            for work in &mut island.works {
+                let body = &mut state.bodies[work.b];
+                if island.rests {
+                    work.candidate.copy_from(body);
+                } else if rests {
+                    body.still_frames = 0;
+                }
             }
         }
     }
@@ -226,54 +236,89 @@ impl Simulation {
     /// Keeps healthy candidates; retries others with smaller steps; freezes what diverges all the same.
     fn check_health(&mut self) {
         if self.injects(Stage::CheckHealth) {
-            self.workspaces[0].candidate.v[0] = DVec3::NAN;
+            self.work_mut(0).candidate.v[0] = DVec3::NAN;
         }
-        let Simulation { model, state, workspaces, parallel, .. } = self;
-        parallel.each_of(state.particle_count(), workspaces, |b, work| {
-            work.symptom = work.examine(model);
-            let still = is_still(model, b, &state.bodies[b], work);
-            work.candidate.still_frames =
-                if still { state.bodies[b].still_frames.saturating_add(1) } else { 0 };
-        });
-        for (b, (body, work)) in state.bodies.iter_mut().zip(workspaces).enumerate() {
-            if !work.rests && work.symptom.is_none() {
-                std::mem::swap(body, &mut work.candidate);
-                if is_asleep(model, b, body) {
-                    body.v.fill(DVec3::ZERO);
-                }
+        let Simulation { model, state, islands, parallel, .. } = self;
+        parallel.each_of(state.particle_count(), islands, |_, island| {
+            for work in &mut island.works {
+                work.symptom = work.examine(model);
+                let before = &state.bodies[work.b];
+                let still = is_still(model, work.b, before, work);
+                work.candidate.still_frames = if still { before.still_frames.saturating_add(1) } else { 0 };
             }
-        }
-        for b in 0..self.model.bodies.len() {
-            if let Some(symptom) = self.workspaces[b].symptom.filter(|_| !self.state.bodies[b].frozen) {
-                self.retry(b, symptom);
+        });
+        for i in 0..self.islands.len() {
+            let island = &self.islands[i];
+            let is_ill = |w: &Workspace| w.symptom.is_some() && !self.state.bodies[w.b].frozen;
+            let ill: Vec<(usize, Symptom)> =
+                island.works.iter().filter(|w| is_ill(w)).filter_map(|w| Some((w.b, w.symptom?))).collect();
+            if !ill.is_empty() {
+                self.retry(i, &ill);
+            } else if !island.rests {
+                self.keep(i);
             }
         }
         self.state.time = self.control.t1;
         self.state.step += 1;
     }
 
-    /// Advances a body that diverged with smaller and smaller steps, or freezes it.
-    fn retry(&mut self, b: usize, symptom: Symptom) {
-        let Simulation { model, state, control, workspaces, parallel, profile, .. } = self;
-        let work = &mut workspaces[b];
+    /// Takes over the candidates of an island.
+    fn keep(&mut self, i: usize) {
+        let Simulation { model, state, islands, .. } = self;
+        for work in &mut islands[i].works {
+            let body = &mut state.bodies[work.b];
+            if !body.frozen {
+                std::mem::swap(body, &mut work.candidate);
+                if is_asleep(model, work.b, body) {
+                    body.v.fill(DVec3::ZERO);
+                }
+            }
+        }
+    }
+
+    /// Advances an island in which bodies diverged with smaller and smaller steps, or freezes those bodies.
+    fn retry(&mut self, i: usize, ill: &[(usize, Symptom)]) {
+        let Simulation { model, state, control, islands, parallel, profile, .. } = self;
+        let island = &mut islands[i];
+        let frame = Frame { model, control, parallel };
+        let is_well = |island: &Island, bodies: &[BodyState]| {
+            island.works.iter().all(|w| bodies[w.b].frozen || w.examine(model).is_none())
+        };
         let cured = (1..=MAX_HALVINGS).find(|&halvings| {
-            work.advance(&Frame { model, control, parallel }, b, halvings, &state.bodies[b]);
-            work.examine(model).is_none()
+            island.advance(&frame, halvings, &state.bodies);
+            is_well(island, &state.bodies)
         });
-        profile.take_inside(&mut work.profile, 1.0);
-        let body = &mut state.bodies[b];
-        let kind = match cured {
+        let mut frozen: Vec<(usize, Symptom)> = Vec::new();
+        if cured.is_none() {
+            // Those that diverge stand; the others go on around them, if they can.
+            let mut sick = ill.to_vec();
+            while !sick.is_empty() {
+                for &(b, _) in &sick {
+                    state.bodies[b].frozen = true;
+                    state.bodies[b].v.fill(DVec3::ZERO);
+                }
+                frozen.append(&mut sick);
+                if island.works.iter().any(|w| !state.bodies[w.b].frozen) {
+                    island.advance(&frame, 0, &state.bodies);
+                    let others = island.works.iter().filter(|w| !state.bodies[w.b].frozen);
+                    sick.extend(others.filter_map(|w| Some((w.b, w.examine(model)?))));
+                }
+            }
+        }
+        profile.take_inside(&mut island.profile, 1.0);
+        self.keep(i);
+        match cured {
             Some(halvings) => {
-                body.copy_from(&work.candidate);
-                WarningKind::Retried { halvings, symptom }
+                for &(b, symptom) in ill {
+                    self.warn_of_divergence(b, WarningKind::Retried { halvings, symptom });
+                }
             }
             None => {
-                body.frozen = true;
-                body.v.iter_mut().for_each(|v| *v = DVec3::ZERO);
-                WarningKind::Frozen { symptom }
+                for (b, symptom) in frozen {
+                    self.warn_of_divergence(b, WarningKind::Frozen { symptom });
+                }
             }
-        };
-        self.warn_of_divergence(b, kind);
+        }
     }
 
     fn warn_of_divergence(&mut self, b: usize, kind: WarningKind) {
@@ -348,7 +393,7 @@ impl Simulation {
 
     /// Contacts of a body in the last step.
     pub fn contacts(&self, body: usize) -> &[ContactPoint] {
-        &self.workspaces[body].contacts.points
+        &self.work(body).contacts.points
     }
 
     /// Whether a body sleeps: it has been still, and is not advanced until something is done to it.
@@ -402,7 +447,7 @@ impl Simulation {
 
     /// Iterations that the solver of a body needed in its last substep; 0 if it does not iterate.
     pub fn solver_iterations(&self, body: usize) -> u32 {
-        self.workspaces[body].method.iterations()
+        self.work(body).method.iterations()
     }
 
     /// Hash of the state: the same for any number of threads.
@@ -420,11 +465,9 @@ impl Simulation {
         self.state = snapshot::restore(&self.model, bytes)?;
         self.before_hand = None;
         self.pending.clear();
-        for (body, work) in self.model.bodies.iter().zip(&mut self.workspaces) {
-            work.method = Method::of(&self.model.groups[body.group]);
-        }
+        let model = &self.model;
+        self.islands.iter_mut().for_each(|island| island.forget(model));
         self.control.settle(&self.model, &self.state);
-        self.workspaces.iter_mut().for_each(|w| w.contacts.points.clear());
         self.update_mappings();
         Ok(())
     }
@@ -471,6 +514,20 @@ impl Simulation {
     #[doc(hidden)]
     pub fn inject_nan(&mut self, stage: Stage) {
         self.fault = Some(stage);
+    }
+
+    fn work(&self, body: usize) -> &Workspace {
+        let (island, place) = self.home[body];
+        &self.islands[island].works[place]
+    }
+
+    fn work_mut(&mut self, body: usize) -> &mut Workspace {
+        let (island, place) = self.home[body];
+        &mut self.islands[island].works[place]
+    }
+
+    fn works_mut(&mut self) -> impl Iterator<Item = &mut Workspace> {
+        self.islands.iter_mut().flat_map(|island| &mut island.works)
     }
 
     fn injects(&mut self, stage: Stage) -> bool {

@@ -30,7 +30,7 @@ fn pile(n: u32) -> Scene {
             ..Springs::default()
         },
         skin: 0.4 / f64::from(n),
-        contact: Some(SurfaceContact { friction: 0.3 }),
+        contact: Some(SurfaceContact { friction: 0.3, ..SurfaceContact::default() }),
         ..Body::default()
     };
     let group = Group { solver: SolverKind::Xpbd, dt: Some(1.0 / 900.0), ..Group::default() };

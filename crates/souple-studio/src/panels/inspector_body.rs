@@ -128,7 +128,7 @@ pub fn for_form(body: &Body) -> Body {
         tear: body.tear,
         air: body.air,
         skin: body.skin,
-        contact: body.contact,
+        contact: body.contact.clone(),
         velocity: body.velocity,
         look: body.look.clone(),
         pins: body.pins.clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::dials::{Dialled, dialled};
-use super::world::check_motion;
+use super::world::{check_motion, share};
 use super::{
     Checked, LARGEST, STIFFEST, direction, finite, not_negative, positive, stiffness, vector, wrong,
 };
@@ -22,12 +22,11 @@ use crate::mesh::{
     triangle_area,
 };
 use crate::model::{BodyModel, GroupModel, LimitModel, PinModel};
+use crate::scene::SurfaceContact;
 use crate::scene::{
     Body, Border, Family, Grid, InlineMesh, Layout, LengthLimit, Placement, RopeMass, Select, Shape, Strands,
     Wind,
 };
-use crate::scene::{SolverKind, SurfaceContact};
-use crate::solver::solver_name;
 
 /// A ball of a million vertices has so many subdivisions.
 const MAX_SUBDIVISIONS: u32 = 8;
@@ -366,21 +365,15 @@ pub(super) fn build_body(
         inside,
         limits,
         skin: not_negative(&format!("{at}.skin"), body.skin, "m")?,
-        contact: surface_contact(at, body, &groups[group])?,
+        contact: surface_contact(at, body)?,
         pins,
     })
 }
 
-fn surface_contact(at: &str, body: &Body, group: &GroupModel) -> Checked<Option<SurfaceContact>> {
-    let Some(contact) = body.contact else { return Ok(None) };
+fn surface_contact(at: &str, body: &Body) -> Checked<Option<SurfaceContact>> {
+    let Some(contact) = &body.contact else { return Ok(None) };
     not_negative(&format!("{at}.contact.friction"), contact.friction, "1")?;
-    if group.solver != SolverKind::Xpbd {
-        return wrong(
-            &format!("{at}.contact"),
-            format!("the solver {} of its group knows no contact of surfaces", solver_name(group.solver)),
-            "use the solver xpbd, or leave `contact` out",
-        );
-    }
+    share(&format!("{at}.contact.restitution"), contact.restitution)?;
     if body.skin <= 0.0 {
         return wrong(
             &format!("{at}.skin"),
@@ -388,7 +381,7 @@ fn surface_contact(at: &str, body: &Body, group: &GroupModel) -> Checked<Option<
             "give the thickness of the cloth, for example 0.002",
         );
     }
-    Ok(Some(contact))
+    Ok(Some(contact.clone()))
 }
 
 fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed) -> Checked<Vec<f64>> {

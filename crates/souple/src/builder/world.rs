@@ -54,6 +54,15 @@ pub(super) fn check_motion(at: &str, motion: &Motion) -> Checked<()> {
     Ok(())
 }
 
+/// A share of what there is.
+pub(super) fn share(field: &str, value: f64) -> Checked<f64> {
+    if (0.0..=1.0).contains(&value) {
+        Ok(value)
+    } else {
+        wrong(field, format!("it must be from 0 to 1, but is {value}"), "0 is usual for cloth")
+    }
+}
+
 pub(super) fn build_collider(at: &str, collider: &Collider) -> Checked<ColliderModel> {
     let field = |name: &str| format!("{at}.{name}");
     let size = |name: &str, value: f64| positive(&field(name), value, "m");
@@ -82,13 +91,7 @@ pub(super) fn build_collider(at: &str, collider: &Collider) -> Checked<ColliderM
     if let Some(motion) = &collider.motion {
         check_motion(&field("motion"), motion)?;
     }
-    let share = |name: &str, value: f64| {
-        if (0.0..=1.0).contains(&value) {
-            Ok(value)
-        } else {
-            wrong(&field(name), format!("it must be from 0 to 1, but is {value}"), "0 is usual for cloth")
-        }
-    };
+    let share = |name: &str, value: f64| share(&field(name), value);
     let material = ContactMaterial {
         friction: not_negative(&field("friction"), collider.friction, "1")?,
         restitution: share("restitution", collider.restitution)?,

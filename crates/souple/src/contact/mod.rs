@@ -13,7 +13,9 @@ mod pairs_tests;
 pub mod primitives;
 pub mod proximity;
 pub mod response;
+pub(crate) mod rules;
 pub(crate) mod surface;
+pub(crate) mod surfaces;
 
 use glam::DVec3;
 
@@ -145,6 +147,23 @@ impl Contacts {
                 break;
             }
         }
+    }
+
+    /// Puts particles that something else has pushed into colliders out again, without friction, which has acted already.
+    pub(crate) fn push_out(
+        &mut self,
+        body: &BodyModel,
+        model: &Model,
+        control: &Control,
+        shares: (f64, f64),
+        h: f64,
+        inverse_masses: &[f64],
+        x0: &[DVec3],
+        x: &mut [DVec3],
+        v: &mut [DVec3],
+    ) {
+        let rest_speed = 2.0 * model.gravity.length() * h;
+        self.one_pass(body, model, control, shares, h, rest_speed, inverse_masses, x0, x, v, false);
     }
 
     /// Responds once to each contact of each pair, and lists them if `keep`. Returns whether any particle was pushed.

@@ -14,6 +14,7 @@
 
 use crate::contact::bvh::Tree;
 use crate::contact::closest::{closest, edge_edge, point_triangle};
+use crate::contact::rules::Rules;
 use crate::contact::surface::{Features, NONE, Surface};
 use crate::lanes::{Eight, Instructions, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use crate::parallel::Parallel;
@@ -77,6 +78,8 @@ pub struct Contact {
     pub way: [f32; 3],
     /// Distance that is kept, m.
     pub skin: f32,
+    /// The rule of their things, by its place.
+    pub rule: u32,
 }
 
 /// How motion of a patch differs among its vertices: corners of a box around their ways.
@@ -113,7 +116,9 @@ pub struct Vertices<'a> {
 
 /// How pairs are looked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Search {
+pub struct Search<'a> {
+    /// What things do when they touch.
+    pub rules: &'a Rules,
     /// The largest skin, m.
     pub skin: f32,
     /// Substeps that are left in this frame, this one among them: a search should do for all.
@@ -209,7 +214,7 @@ impl Pairs {
         let (tree, swept) = (&*tree, &swept[..]);
         parallel.each_of(WIDTH * n, blocks, |b, block| {
             let patches = b * PATCHES_PER_BLOCK..n.min((b + 1) * PATCHES_PER_BLOCK);
-            instructions.run(Meet { patches, block, tree, swept });
+            instructions.run(Meet { patches, block, tree, swept, surface, rules: search.rules });
         });
     }
 
@@ -282,6 +287,8 @@ struct Meet<'a> {
     block: &'a mut Block,
     tree: &'a Tree,
     swept: &'a [Ways],
+    surface: &'a Surface,
+    rules: &'a Rules,
 }
 
 impl Kernel for Meet<'_> {
@@ -289,11 +296,14 @@ impl Kernel for Meet<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Meet { patches, block, tree, swept } = self;
+        let Meet { patches, block, tree, swept, surface, rules } = self;
         block.meetings.clear();
         block.eights.clear();
         for p in patches {
             tree.meet::<L>(p, swept[p], |q| {
+                if !rules.at(rules.place(surface.thing(p), surface.thing(q))).touch {
+                    return;
+                }
                 let patches = [p as u32, q as u32];
                 let never = f32::NEG_INFINITY;
                 block.meetings.push(Meeting {
@@ -499,7 +509,7 @@ struct Examine<'a> {
     features: &'a [Features],
     reference: &'a [Point],
     vertices: &'a Vertices<'a>,
-    search: &'a Search,
+    search: &'a Search<'a>,
 }
 
 impl Kernel for Examine<'_> {
@@ -517,10 +527,12 @@ impl Kernel for Examine<'_> {
                 list::<L>(meeting, surface, features, reference, vertices.rest, search, eights);
             }
             let [first, of_triangles, of_edges] = meeting.eights.map(|n| n as usize);
+            let [p, q] = meeting.patches.map(|p| surface.thing(p as usize));
+            let rule = search.rules.place(p, q) as u32;
             for (k, eight) in eights[first..first + of_triangles + of_edges].iter().enumerate() {
                 if eight.free <= meeting.moved {
                     let kind = usize::from(k >= of_triangles);
-                    examine::<L>(kind, eight, search.slop, vertices, contacts);
+                    examine::<L>(kind, eight, search.slop, rule, vertices, contacts);
                 }
             }
         }
@@ -541,17 +553,21 @@ fn list<L: Lanes>(
     let [p, q] = meeting.patches.map(|p| p as usize);
     meeting.listed = search.ahead * meeting.moved + search.slop;
     meeting.eights = [eights.len() as u32, 0, 0];
-    let far = search.skin + meeting.listed;
+    let things = [p, q].map(|p| surface.thing(p));
+    let one = things[0] == things[1];
+    let skin = search.rules.at(search.rules.place(things[0], things[1])).skin;
+    let far = skin + meeting.listed;
     let mut between = gap(&features[p].hull, &features[q].hull);
     if between <= far && p != q {
-        between = between.max(features[p].layered::<L>(&features[q]) - ROUNDING * search.skin);
+        between = between.max(features[p].layered::<L>(&features[q]) - ROUNDING * skin);
     }
     if between > far {
-        meeting.listed = between - search.skin;
+        meeting.listed = between - skin;
         meeting.free = meeting.listed;
         return;
     }
-    let between_at_rest = gap(&surface.rest_hull(p), &surface.rest_hull(q));
+    // Only within a thing is the distance at rest one that is meant.
+    let between_at_rest = if one { gap(&surface.rest_hull(p), &surface.rest_hull(q)) } else { f32::INFINITY };
     // Neighbours that face the same way are one piece, which must bend before it touches itself.
     let bent = BENT * surface.edge_length();
     if between_at_rest < far && meeting.moved < bent && features[p].face_alike::<L>(&features[q]) {
@@ -560,10 +576,10 @@ fn list<L: Lanes>(
         return;
     }
     // Only neighbours are so near at rest that they cannot keep the whole distance.
-    let rest = (between_at_rest * REST_SHARE < search.skin).then_some(rest);
-    let near = search.skin + 0.5 * search.slop + meeting.moved;
+    let rest = (between_at_rest * REST_SHARE < skin).then_some(rest);
+    let near = skin + 0.5 * search.slop + meeting.moved;
     let first = eights.len();
-    let mut lister = Lister { surface, features, reference, rest, skin: search.skin, near, far, eights };
+    let mut lister = Lister { surface, features, reference, rest, skin, near, far, eights };
     let mut open = [Filling::NONE; 2];
     lister.points_and_triangles::<L>(p, q, &mut open);
     if p != q {
@@ -582,6 +598,7 @@ fn examine<L: Lanes>(
     kind: usize,
     eight: &Eights,
     slop: f32,
+    rule: u32,
     vertices: &Vertices,
     contacts: &mut Vec<Contact>,
 ) {
@@ -635,6 +652,7 @@ fn examine<L: Lanes>(
             gap: gaps[l],
             way: [ways[0][l], ways[1][l], ways[2][l]],
             skin: eight.skin[l],
+            rule,
         });
     }
 }

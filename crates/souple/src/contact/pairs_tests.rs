@@ -4,6 +4,7 @@ use glam::DVec3;
 
 use crate::contact::pairs::{Contact, Pairs, REST_SHARE, Search, Vertices};
 use crate::contact::proximity;
+use crate::contact::rules::{Rule, Rules};
 use crate::contact::surface::Surface;
 use crate::lanes::{Instructions, Point};
 use crate::math::uniform;
@@ -49,8 +50,12 @@ fn vector(kind: usize, x: [DVec3; 4]) -> (DVec3, [f64; 4], bool) {
     (near.vector, [1.0 - s, s, t - 1.0, -t], inside(s) && inside(t))
 }
 
-fn search(left: usize) -> Search {
-    Search { skin: SKIN, left: left as f32, ahead: 2.0, slop: 0.2 * SKIN }
+fn rules() -> Rules {
+    Rules::new(1, |_, _| Rule { touch: true, skin: SKIN, ..Rule::default() })
+}
+
+fn search(rules: &Rules, left: usize) -> Search<'_> {
+    Search { rules, skin: SKIN, left: left as f32, ahead: 2.0, slop: 0.2 * SKIN }
 }
 
 #[test]
@@ -76,7 +81,13 @@ fn all_that_a_loop_over_all_pairs_finds_is_told() {
     let mut told_in_all = 0;
     for s in 0..12 {
         let vertices = Vertices { rest: &rest, before: &steps[s], now: &steps[s + 1] };
-        pairs.find(&Parallel::default(), Instructions::detect(), &surface, &vertices, &search(12 - s));
+        pairs.find(
+            &Parallel::default(),
+            Instructions::detect(),
+            &surface,
+            &vertices,
+            &search(&rules(), 12 - s),
+        );
         // Sides of edges may be told either way round.
         let key = |c: &Contact| {
             let mut v = c.vertices;
@@ -136,7 +147,7 @@ fn the_same_contacts_in_the_same_order_for_all_threads_and_instructions() {
         let mut all = Vec::new();
         for s in 0..12 {
             let vertices = Vertices { rest: &rest, before: &steps[s], now: &steps[s + 1] };
-            pairs.find(parallel, instructions, &surface, &vertices, &search(12 - s));
+            pairs.find(parallel, instructions, &surface, &vertices, &search(&rules(), 12 - s));
             all.push(pairs.contacts().copied().collect::<Vec<_>>());
         }
         all

@@ -18,6 +18,8 @@ pub struct Patch {
     edges: (u32, u32),
     /// First of all corners of its triangles in [`Surface::corners`], and how many.
     corners: (u32, u32),
+    /// The thing that it is of.
+    thing: u16,
 }
 
 /// A surface: triangles of vertices with given numbers.
@@ -37,8 +39,35 @@ pub struct Surface {
 }
 
 impl Surface {
-    /// Of triangles, whose neighbourhood is that of `places`.
+    /// Of the triangles of one thing, whose neighbourhood is that of `places`.
+    #[cfg(test)]
     pub fn new(places: &[Point], triangles: &[[u32; 3]]) -> Surface {
+        Surface::of_things(places, &[triangles])
+    }
+
+    /// Of the triangles of several things, whose neighbourhood is that of `places`. A triangle with twice the same corner is a
+    /// segment: it has that edge and its ends.
+    pub fn of_things(places: &[Point], things: &[&[[u32; 3]]]) -> Surface {
+        let mut surface = Surface::default();
+        let mut seen_vertices = vec![false; places.len()];
+        let (mut length, mut edges) = (0.0, 0usize);
+        for (thing, triangles) in (0u16..).zip(things) {
+            let ends = surface.add(places, triangles, thing, &mut seen_vertices);
+            edges += ends.len();
+            length += ends.iter().map(|(e, _)| length_of(e, places)).sum::<f32>();
+        }
+        surface.edge_length = length / edges.max(1) as f32;
+        surface
+    }
+
+    /// Adds a thing; returns its edges.
+    fn add(
+        &mut self,
+        places: &[Point],
+        triangles: &[[u32; 3]],
+        thing: u16,
+        seen_vertices: &mut [bool],
+    ) -> Vec<([u32; 2], u32)> {
         let middle = |t: &[u32; 3]| {
             let mut sum = [0.0; 3];
             for &v in t {
@@ -49,57 +78,56 @@ impl Surface {
             sum
         };
         let middles: Vec<[f32; 3]> = triangles.iter().map(middle).collect();
-        let mut surface = Surface::default();
-        let mut seen_vertices = vec![false; places.len()];
         // Ends of edges, lower first, and the place of the triangle that has it first.
         let order = order(&middles);
         let mut ends: Vec<([u32; 2], u32)> = Vec::with_capacity(3 * triangles.len());
         for (place, &t) in order.iter().enumerate() {
             let t = triangles[t as usize];
-            for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
+            for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])].into_iter().filter(|(a, b)| a != b) {
                 ends.push(([a.min(b), a.max(b)], place as u32));
             }
         }
         ends.sort_unstable();
         ends.dedup_by_key(|e| e.0);
         ends.sort_unstable_by_key(|e| (e.1, e.0));
-        let length = |e: &[u32; 2]| {
-            let [a, b] = e.map(|v| places[v as usize]);
-            let square = |k: usize| (b[k] - a[k]) * (b[k] - a[k]);
-            (square(0) + square(1) + square(2)).sqrt()
-        };
-        surface.edge_length = ends.iter().map(|(e, _)| length(e)).sum::<f32>() / ends.len().max(1) as f32;
         let mut next = ends.iter().peekable();
         for (p, chunk) in order.chunks(WIDTH).enumerate() {
-            let (first_vertex, first_corner) = (surface.vertices.len(), surface.corners.len());
-            let first_edge = surface.edges.len();
+            let (first_vertex, first_corner) = (self.vertices.len(), self.corners.len());
+            let first_edge = self.edges.len();
             for l in 0..WIDTH {
                 let t = chunk.get(l).map_or([NONE; 3], |&t| triangles[t as usize]);
-                surface.triangles.push(t);
+                self.triangles.push(t);
                 for v in t.into_iter().filter(|v| *v != NONE) {
                     if !std::mem::replace(&mut seen_vertices[v as usize], true) {
-                        surface.vertices.push(v);
+                        self.vertices.push(v);
                     }
-                    if !surface.corners[first_corner..].contains(&v) {
-                        surface.corners.push(v);
+                    if !self.corners[first_corner..].contains(&v) {
+                        self.corners.push(v);
                     }
                 }
             }
             while let Some((e, _)) = next.next_if(|e| (e.1 as usize) < (p + 1) * WIDTH) {
-                surface.edges.push(*e);
+                self.edges.push(*e);
             }
-            while surface.edges.len() % WIDTH != 0 {
-                surface.edges.push([NONE; 2]);
+            while self.edges.len() % WIDTH != 0 {
+                self.edges.push([NONE; 2]);
             }
             let count = |list: usize, first: usize| (first as u32, (list - first) as u32);
-            surface.patches.push(Patch {
-                vertices: count(surface.vertices.len(), first_vertex),
-                edges: count(surface.edges.len() / WIDTH, first_edge / WIDTH),
-                corners: count(surface.corners.len(), first_corner),
+            self.patches.push(Patch {
+                vertices: count(self.vertices.len(), first_vertex),
+                edges: count(self.edges.len() / WIDTH, first_edge / WIDTH),
+                corners: count(self.corners.len(), first_corner),
+                thing,
             });
-            surface.rest_hulls.push(around(&surface.corners[first_corner..], places));
+            self.rest_hulls.push(around(&self.corners[first_corner..], places));
         }
-        surface
+        ends
+    }
+
+    /// The thing that a patch is of.
+    #[inline(always)]
+    pub fn thing(&self, p: usize) -> u16 {
+        self.patches[p].thing
     }
 
     /// Mean length of edges at rest, m.
@@ -259,6 +287,12 @@ impl Features {
         };
         (turned(&self.normals) | turned(&other.normals)) == 0
     }
+}
+
+fn length_of(e: &[u32; 2], places: &[Point]) -> f32 {
+    let [a, b] = e.map(|v| places[v as usize]);
+    let square = |k: usize| (b[k] - a[k]) * (b[k] - a[k]);
+    (square(0) + square(1) + square(2)).sqrt()
 }
 
 fn unit_normal([a, b, c]: [Point; 3]) -> [f32; 3] {

@@ -110,18 +110,36 @@ impl Default for Body {
 }
 
 scene_type! {
-    /// How the surface of a body touches itself, at the distance of its skin. Only with the solver `xpbd`.
+    /// How the surface of a body touches itself and others, at the distance of its skin; of two bodies, at the mean of both.
     #[serde(default)]
-    #[derive(Copy)]
     pub struct SurfaceContact {
-        /// Coulomb friction coefficient.
+        /// Coulomb friction coefficient; of two bodies, the root of the product of both.
         pub friction: f64,
+        /// Share of the approach speed that comes back, 0 to 1; of two bodies, the larger one.
+        pub restitution: f64,
+        /// Whether it touches itself.
+        pub itself: bool,
+        /// Whether it touches other bodies of its group that have `contact`, too.
+        pub others: bool,
+        /// Name of the layer it belongs to, which the masks of others speak of.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub layer: Option<String>,
+        /// Mask: the layers that it touches; all without it. Two touch if each has the layer of the other in its mask.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub touches: Option<Vec<String>>,
     }
 }
 
 impl Default for SurfaceContact {
     fn default() -> Self {
-        SurfaceContact { friction: 0.3 }
+        SurfaceContact {
+            friction: 0.3,
+            restitution: 0.0,
+            itself: true,
+            others: true,
+            layer: None,
+            touches: None,
+        }
     }
 }
 

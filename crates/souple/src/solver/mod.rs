@@ -116,10 +116,8 @@ pub trait Solver: Debug + Send + Sync {
 pub(crate) enum Method {
     /// One substep at a time, with limits, contact and tearing in between.
     Substeps(Box<dyn Solver>),
-    /// A whole frame at a time, with everything inside.
+    /// A whole frame at a time, with what it needs inside.
     RealTime(Box<Xpbd>),
-    /// None: it is at work.
-    Absent,
 }
 
 impl Method {
@@ -135,7 +133,7 @@ impl Method {
     pub(crate) fn iterations(&self) -> u32 {
         match self {
             Method::Substeps(solver) => solver.iterations(),
-            Method::RealTime(_) | Method::Absent => 0,
+            Method::RealTime(_) => 0,
         }
     }
 }

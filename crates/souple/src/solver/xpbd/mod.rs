@@ -24,7 +24,6 @@ mod links;
 mod packed;
 mod softness;
 mod strips;
-mod surfaces;
 #[cfg(test)]
 mod tests;
 mod touch;
@@ -40,13 +39,12 @@ use self::links::{Limit, Mend, Sweep};
 use self::packed::Packed;
 use self::touch::{Clearances, Obstacle};
 use super::Problem;
-use crate::contact::Contacts;
+use crate::contact::ContactPoint;
 use crate::control::{Control, PinTarget};
 use crate::lanes::{Instructions, Point};
 use crate::mesh::{Topology, bounds};
-use crate::model::{BodyModel, Model};
+use crate::model::Model;
 use crate::parallel::{BLOCK, Parallel};
-use crate::profile::{Profile, Stage};
 use crate::scene::Xpbd as Settings;
 use crate::state::BodyState;
 
@@ -68,20 +66,35 @@ const LONGEST: f64 = 0.03;
 const MENDS: u32 = 4;
 const MENDS_IN_MOTION: u32 = 30;
 
-/// What is to be advanced by a frame.
+/// A body and the frame it is to be advanced by.
+#[derive(Clone, Copy)]
 pub(crate) struct FrameTask<'a> {
     pub model: &'a Model,
     pub control: &'a Control,
-    pub contacts: &'a mut Contacts,
     pub parallel: &'a Parallel,
-    pub profile: &'a mut Profile,
     /// Index of the body.
     pub b: usize,
-    pub substeps: u32,
-    /// Supported particles of this frame.
-    pub pins: &'a [PinTarget],
     pub inverse_masses: &'a [f64],
-    pub state: &'a mut BodyState,
+}
+
+/// How a frame is cut, and what it has to do with: made when it begins.
+#[derive(Debug, Default)]
+struct Cut {
+    substeps: u32,
+    /// Length of a substep, s.
+    h: f32,
+    /// Share of the velocity that a substep keeps.
+    keep: f32,
+    /// Whether stiffness needs the help of levels and attachments.
+    help: bool,
+    /// How much finer than usual substeps are because of violent motion.
+    finer: u32,
+    /// Where supports go, as displacements.
+    pins: Vec<PinTarget>,
+    hands: Vec<Hand>,
+    colliders: Vec<u32>,
+    /// Where 32-bit places are counted from, m.
+    origin: DVec3,
 }
 
 /// The solver of one body.
@@ -90,6 +103,7 @@ pub(crate) struct Xpbd {
     settings: Settings,
     instructions: Instructions,
     packed: Option<Packed>,
+    cut: Cut,
     /// Displacement since the frame began, m, and inverse mass, in packed order.
     displacements: Vec<Point>,
     /// The same when the substep began.
@@ -120,6 +134,7 @@ impl Xpbd {
             settings,
             instructions: Instructions::detect(),
             packed: None,
+            cut: Cut::default(),
             displacements: Vec::new(),
             before: Vec::new(),
             velocities: Vec::new(),
@@ -136,20 +151,9 @@ impl Xpbd {
         }
     }
 
-    /// Advances a body by one frame.
-    pub(crate) fn advance(&mut self, task: FrameTask) {
-        let FrameTask {
-            model,
-            control,
-            contacts,
-            parallel,
-            profile,
-            b,
-            substeps,
-            pins,
-            inverse_masses,
-            state,
-        } = task;
+    /// Takes over a body as a frame begins that is usually cut into `substeps`; returns into how many it wants it cut.
+    pub(crate) fn prepare(&mut self, task: &FrameTask, substeps: u32, state: &BodyState) -> u32 {
+        let FrameTask { model, parallel, b, inverse_masses, .. } = *task;
         let body = &model.bodies[b];
         let fits = self.packed.take().filter(|packed| packed.fits(state));
         // What is kept between frames must not depend on whether this one is tried again with smaller steps.
@@ -158,117 +162,169 @@ impl Xpbd {
         let mut packed = fits.unwrap_or_else(pack);
         let substeps = substeps * packed.softness.cuts(model.frame_dt() / f64::from(substeps));
         let h = model.frame_dt() / f64::from(substeps);
-        let help = packed.softness.needs_help(h);
+        self.cut.help = packed.softness.needs_help(h);
         self.begin_frame(&mut packed, parallel, state, inverse_masses);
-        let finer = if help { packed.cuts_in_motion(h, &state.v) } else { 1 };
-        let substeps = substeps * finer;
+        self.cut.finer = if self.cut.help { packed.cuts_in_motion(h, &state.v) } else { 1 };
+        self.packed = Some(packed);
+        substeps * self.cut.finer
+    }
+
+    /// Begins a frame of a body that is [prepared](Xpbd::prepare). Places are counted from `origin` where more than differences
+    /// is needed; without it from the middle of the body.
+    pub(crate) fn begin(
+        &mut self,
+        task: &FrameTask,
+        substeps: u32,
+        pins: &[PinTarget],
+        colliders: &[u32],
+        origin: Option<DVec3>,
+        state: &BodyState,
+    ) {
+        let FrameTask { model, control, b, .. } = *task;
+        let body = &model.bodies[b];
+        let Some(mut packed) = self.packed.take() else { return };
         let h = (model.frame_dt() / f64::from(substeps)) as f32;
-        // Backward Euler for each substep, as `Dissipation` would be.
-        let keep = 1.0 / (1.0 + body.dissipation as f32 * h);
         packed.links.set_step(h);
-        self.outer_forces(
-            &packed,
-            body,
-            state,
-            control,
-            parallel,
-            inverse_masses,
-            b,
-            model.frame_dt(),
-            substeps,
-        );
-        let pins = self.pins_of(&packed, pins);
-        let hands = self.hands_of(&packed, b, control);
-        let colliders = contacts.pairs.clone();
+        self.outer_forces(&packed, task, state, substeps);
         self.may_touch = !colliders.is_empty();
         let n = packed.order.len();
         self.mobility.clear();
         self.mobility.resize(n, 1.0);
         self.marks.clear();
         self.marks.resize(n, 0);
-        if let Some(surfaces) = &mut packed.surfaces {
-            surfaces.begin_frame();
-        }
-        let origin = if self.may_touch || packed.volume.is_some() || packed.surfaces.is_some() {
-            self.begin_contact(colliders.len())
-        } else {
-            DVec3::ZERO
+        let needs_places = self.may_touch || packed.volume.is_some() || origin.is_some();
+        self.cut = Cut {
+            substeps,
+            h,
+            // Backward Euler for each substep, as `Dissipation` would be.
+            keep: 1.0 / (1.0 + body.dissipation as f32 * h),
+            pins: self.pins_of(&packed, pins),
+            hands: self.hands_of(&packed, b, control),
+            colliders: colliders.to_vec(),
+            origin: if needs_places { self.begin_contact(origin, colliders.len()) } else { DVec3::ZERO },
+            ..self.cut
         };
-        let obstacle = |c: u32, s0: f64, s1: f64| {
-            let collider = &model.colliders[c as usize];
-            let (start, end) = &control.colliders[c as usize];
-            Obstacle {
-                shape: &collider.shape,
-                pose0: start.lerp(end, s0),
-                pose1: start.lerp(end, s1),
-                material: &collider.material,
-                skin: body.skin,
-                rest_speed: 2.0 * model.gravity.length() * f64::from(h),
-            }
-        };
-        for substep in 0..substeps {
-            let share = |s: u32| f64::from(s) / f64::from(substeps);
-            let (s0, s1) = (share(substep), share(substep + 1));
-            self.predict(parallel, h, keep, substep == 0);
-            for pin in &pins {
-                let d = pin.start.lerp(pin.end, s1).to_array().map(|c| c as f32);
-                self.displacements[pin.vertex as usize][..3].copy_from_slice(&d);
-            }
-            let with_levels = help && (substeps - substep) % LEVELS_EVERY == 1 % LEVELS_EVERY;
-            pull(&hands, h, &mut self.displacements);
-            self.satisfy(&mut packed, parallel, h, help, with_levels);
-            let mut clock = std::time::Instant::now();
-            if self.may_touch {
-                self.marks.fill(0);
-            }
-            self.collide(&colliders, |c| obstacle(c, s0, s1), origin, h);
-            if let Some(surfaces) = &mut packed.surfaces {
-                surfaces.respond(parallel, self.instructions, h, substeps - substep, self);
-                self.collide(&colliders, |c| obstacle(c, s0, s1), origin, h);
-                surfaces.guard(self);
-            }
-            profile.lap_inside(Stage::FindContacts, &mut clock);
+        self.packed = Some(packed);
+    }
+
+    /// The next substep but for contact.
+    pub(crate) fn substep(&mut self, parallel: &Parallel, substep: u32) {
+        let Some(mut packed) = self.packed.take() else { return };
+        let Cut { substeps, h, keep, help, .. } = self.cut;
+        self.predict(parallel, h, keep, substep == 0);
+        let s1 = f64::from(substep + 1) / f64::from(substeps);
+        for pin in &self.cut.pins {
+            let d = pin.start.lerp(pin.end, s1).to_array().map(|c| c as f32);
+            self.displacements[pin.vertex as usize][..3].copy_from_slice(&d);
         }
+        let with_levels = help && (substeps - substep) % LEVELS_EVERY == 1 % LEVELS_EVERY;
+        pull(&self.cut.hands, h, &mut self.displacements);
+        self.satisfy(&mut packed, parallel, h, help, with_levels);
+        self.packed = Some(packed);
+    }
+
+    /// Lets colliders act on what moved between two shares of the frame.
+    pub(crate) fn collide(&mut self, task: &FrameTask, shares: (f64, f64), first: bool) {
+        if self.cut.colliders.is_empty() {
+            return;
+        }
+        if first {
+            self.marks.fill(0);
+        }
+        let Xpbd { instructions, cut, base, before, velocities, displacements, marks, clearances, .. } = self;
+        clearances.vertices_moved(*instructions, before, displacements);
+        for (k, &c) in cut.colliders.iter().enumerate() {
+            let obstacle = obstacle(task, c, shares, cut.h);
+            touch::collide(
+                *instructions,
+                (k, &obstacle),
+                cut.origin,
+                cut.h,
+                clearances,
+                base,
+                before,
+                velocities,
+                displacements,
+                marks,
+            );
+        }
+    }
+
+    /// Takes velocities from the last substep, then shortens what is still too long; tells whether there was any, so that
+    /// contact has to be looked at once more.
+    pub(crate) fn settle(&mut self, task: &FrameTask) -> bool {
+        let FrameTask { model, parallel, b, .. } = *task;
+        let Some(packed) = self.packed.take() else { return false };
+        let Cut { keep, h, help, finer, .. } = self.cut;
         let (now, before) = (self.displacements.as_flattened(), self.before.as_flattened());
         velocities_from(now, before, self.velocities.as_flattened_mut(), keep / h);
         // A link that a tear will judge is left as it is, and so is a volume.
-        if help && body.tear.is_none() && packed.volume.is_none() {
-            self.before.clone_from(&self.displacements);
-            if self.mend(&packed, parallel, if finer > 1 { MENDS_IN_MOTION } else { MENDS }) {
-                self.collide(&colliders, |c| obstacle(c, 1.0, 1.0), origin, h);
-                if let Some(surfaces) = &mut packed.surfaces {
-                    surfaces.respond(parallel, self.instructions, h, 1, self);
-                    surfaces.guard(self);
-                }
-            }
-        }
+        let mends = help && model.bodies[b].tear.is_none() && packed.volume.is_none();
+        self.before.clone_from(&self.displacements);
+        let rounds = if finer > 1 { MENDS_IN_MOTION } else { MENDS };
+        let mended = mends && self.mend(&packed, parallel, rounds);
+        self.packed = Some(packed);
+        mended
+    }
+
+    /// Ends the frame: the body is where it was led to.
+    pub(crate) fn finish(&mut self, task: &FrameTask, state: &mut BodyState, points: &mut Vec<ContactPoint>) {
+        let FrameTask { model, parallel, inverse_masses, .. } = *task;
+        let Some(packed) = self.packed.take() else { return };
         self.end_frame(&packed, parallel, 0.5 * model.health.max_speed, state);
         if packed.damped {
             damp(&state.topology, inverse_masses, model.frame_dt(), &state.x, &mut state.v);
         }
-        contacts.points.clear();
-        for &c in &colliders {
-            let obstacle = obstacle(c, 1.0, 1.0);
-            touch::report(&obstacle, c, &self.marks, &packed.order, &state.x, &mut contacts.points);
+        points.clear();
+        for &c in &self.cut.colliders {
+            let obstacle = obstacle(task, c, (1.0, 1.0), self.cut.h);
+            touch::report(&obstacle, c, &self.marks, &packed.order, &state.x, points);
         }
         self.packed = Some(packed);
     }
 
+    /// Tells a surface where vertices are, and where they were unless it `knows_before`.
+    pub(crate) fn show(&self, knows_before: bool, before: &mut [Point], now: &mut [Point]) {
+        let add = |base: &Point, d: &Point| [base[0] + d[0], base[1] + d[1], base[2] + d[2], d[3]];
+        if !knows_before {
+            for ((to, base), d) in before.iter_mut().zip(&self.base).zip(&self.before) {
+                *to = add(base, d);
+            }
+        }
+        for ((to, base), d) in now.iter_mut().zip(&self.base).zip(&self.displacements) {
+            *to = add(base, d);
+        }
+    }
+
+    /// Takes what contact of surfaces adds to places, and what of it is not to become speed.
+    pub(crate) fn take_pushes(&mut self, pushes: &[Point], shifts: &[Point]) {
+        for (d, push) in self.displacements.iter_mut().zip(pushes) {
+            (0..3).for_each(|k| d[k] += push[k]);
+        }
+        for (b, shift) in self.before.iter_mut().zip(shifts) {
+            (0..3).for_each(|k| b[k] += shift[k]);
+        }
+    }
+
+    /// Takes the places of vertices that were held back.
+    pub(crate) fn take_held_back(&mut self, held: &[u8], places: &[Point]) {
+        let all = self.displacements.iter_mut().zip(&self.base).zip(held.iter().zip(places));
+        for ((d, base), (_, place)) in all.filter(|(_, (held, _))| **held > 0) {
+            (0..3).for_each(|k| d[k] = place[k] - base[k]);
+        }
+    }
+
+    /// Packed number of each vertex of the body; empty before the first frame.
+    pub(crate) fn places(&self) -> &[u32] {
+        self.packed.as_ref().map_or(&[], |packed| &packed.place)
+    }
+
     /// Kicks per substep from all forces that are no constraints: Δv = (M + dt D)⁻¹ dt f, over the number of substeps.
-    fn outer_forces(
-        &mut self,
-        packed: &Packed,
-        body: &BodyModel,
-        state: &BodyState,
-        control: &Control,
-        parallel: &Parallel,
-        inverse_masses: &[f64],
-        b: usize,
-        dt: f64,
-        substeps: u32,
-    ) {
+    fn outer_forces(&mut self, packed: &Packed, task: &FrameTask, state: &BodyState, substeps: u32) {
+        let FrameTask { model, control, parallel, b, inverse_masses } = *task;
+        let dt = model.frame_dt();
         let BodyState { x, v, topology, .. } = state;
-        let energies = &body.energies[..];
+        let energies = &model.bodies[b].energies[..];
         let problem = Problem { energies, topology, control, parallel, body: b as u32, inverse_masses };
         let q = problem.configuration(x, v, control.t0);
         self.forces.clear();
@@ -338,10 +394,10 @@ impl Xpbd {
         }
     }
 
-    /// Places in 32 bits from the middle of the body, which is returned, for what needs more than differences.
-    fn begin_contact(&mut self, colliders: usize) -> DVec3 {
+    /// Places in 32 bits from the origin, which is returned, for what needs more than differences.
+    fn begin_contact(&mut self, origin: Option<DVec3>, colliders: usize) -> DVec3 {
         let (low, high) = bounds(&self.x);
-        let origin = 0.5 * (low + high);
+        let origin = origin.unwrap_or(0.5 * (low + high));
         self.base.clear();
         self.base.extend(self.x.iter().map(|x| point(*x - origin, 0.0)));
         self.clearances.begin_frame(self.x.len(), (high - low).length(), colliders);
@@ -452,36 +508,6 @@ impl Xpbd {
         }
     }
 
-    /// Lets obstacles act on what has moved since `before`.
-    fn collide<'a>(
-        &mut self,
-        colliders: &[u32],
-        obstacle: impl Fn(u32) -> Obstacle<'a>,
-        origin: DVec3,
-        h: f32,
-    ) {
-        if colliders.is_empty() {
-            return;
-        }
-        let Xpbd { instructions, base, before, velocities, displacements, marks, clearances, .. } = self;
-        clearances.vertices_moved(*instructions, before, displacements);
-        for (k, &c) in colliders.iter().enumerate() {
-            let obstacle = obstacle(c);
-            touch::collide(
-                *instructions,
-                (k, &obstacle),
-                origin,
-                h,
-                clearances,
-                base,
-                before,
-                velocities,
-                displacements,
-                marks,
-            );
-        }
-    }
-
     /// Shortens what is still too long at the end of a frame; tells whether there was any. It moves places, not velocities: it
     /// takes back what the visits of this frame were too few for, which is no motion.
     fn mend(&mut self, packed: &Packed, parallel: &Parallel, rounds: u32) -> bool {
@@ -552,7 +578,23 @@ impl Xpbd {
     }
 }
 
+/// A collider between two shares of a frame.
+fn obstacle<'a>(task: &FrameTask<'a>, c: u32, (s0, s1): (f64, f64), h: f32) -> Obstacle<'a> {
+    let FrameTask { model, control, b, .. } = *task;
+    let collider = &model.colliders[c as usize];
+    let (start, end) = &control.colliders[c as usize];
+    Obstacle {
+        shape: &collider.shape,
+        pose0: start.lerp(end, s0),
+        pose1: start.lerp(end, s1),
+        material: &collider.material,
+        skin: model.bodies[b].skin,
+        rest_speed: 2.0 * model.gravity.length() * f64::from(h),
+    }
+}
+
 /// A hand that pulls a vertex.
+#[derive(Debug)]
 struct Hand {
     vertex: usize,
     /// Displacement that it pulls to, m.

@@ -9,11 +9,8 @@ use super::attachments::{self, AttachmentSet};
 use super::bends::BendSet;
 use super::levels::{self, Graph, Level};
 use super::links::{Link, LinkSet, continued};
-use super::point;
 use super::softness::Softness;
-use super::surfaces::Surfaces;
 use super::volume::Volume;
-use crate::lanes::Point;
 use crate::mesh::geodesic::{NearestSupports, Support, nearest_supports};
 use crate::mesh::{Patch, Rows, Spring, Topology, neighbours, vertex_normals};
 use crate::model::BodyModel;
@@ -57,8 +54,6 @@ pub struct Packed {
     pub volume: Option<Volume>,
     /// Whether any spring is damped.
     pub damped: bool,
-    /// Its surface, if that touches anything.
-    pub surfaces: Option<Surfaces>,
 }
 
 /// The order of packed vertices, and what is known of them in it.
@@ -119,14 +114,7 @@ impl Packed {
                 (LinkSet::new(count, &links), BendSet::new(count, order.patches()), areas, attachments)
             },
         );
-        let surfaces = body.contact.filter(|_| !topology.triangles.is_empty()).map(|contact| {
-            let rest: Vec<Point> = order.rest.iter().map(|x| point(*x, 0.0)).collect();
-            let triangles: Vec<[u32; 3]> =
-                topology.triangles.iter().map(|t| t.map(|v| order.at(v))).collect();
-            Surfaces::new(&rest, &triangles, body.skin as f32, contact.friction as f32)
-        });
         Packed {
-            surfaces,
             version: topology.version,
             held,
             links,

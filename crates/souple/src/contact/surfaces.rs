@@ -1,15 +1,21 @@
-//! Contact between surfaces inside the sweep: cloth on itself and bodies on each other (FAU-46, FAU-45's stiff interactions as
-//! constraints, SIM-27).
+//! Contact between surfaces, inside any solver: cloth on itself, bodies on each other, bodies on colliders that are meshes (FAU-46,
+//! FAU-45's stiff interactions as constraints, SIM-27, SIM-30, SIM-33, SIM-34, ESSI-46).
 //!
-//! Features that come nearer than the skin are pushed apart along the direction they had when the substep began, one contact
-//! after the other, each shared among its four vertices by weight and mass; what they slid is shortened by at most the
-//! friction coefficient times the push. What was nearer than the skin already is let out slowly and without speed.
+//! The surfaces of all things that may touch are one list of vertices; those of colliders have no mobility. A solver moves its
+//! vertices by a substep, tells where they were and are, and takes what contact adds to that. Two stages, each one loop:
+//!
+//! 1. [`Surfaces::respond`]: features that come nearer than the skin are pushed apart along the direction they had when the substep
+//!    began, one contact after the other, each shared among its four vertices by weight and mass; what they slid is shortened by
+//!    at most the friction coefficient times the push. What was nearer than the skin already is let out slowly and
+//!    without speed.
+//! 2. [`Surfaces::guard`]: what would cross all the same, as it is pushed from all sides, keeps that share of its motion up to which
+//!    nothing surely crosses.
 
 use glam::DVec3;
 
-use super::Xpbd;
 use crate::contact::continuous;
 use crate::contact::pairs::{Contact, Pairs, Search, Vertices};
+use crate::contact::rules::{Rule, Rules};
 use crate::contact::surface::Surface;
 use crate::lanes::{Instructions, Point};
 use crate::parallel::Parallel;
@@ -23,14 +29,28 @@ const AHEAD: f32 = 3.0;
 /// Pairs are looked at this much beyond the skin, as a share of it.
 const SLOP: f32 = 0.25;
 
-/// The surfaces of bodies that may touch.
+/// What a thing that may touch is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Thing {
+    /// Places at rest, m.
+    pub rest: Vec<Point>,
+    /// Its triangles; one that names a vertex twice is a segment.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+/// The surfaces of things that may touch.
 #[derive(Debug, Default)]
 pub struct Surfaces {
     surface: Surface,
     pairs: Pairs,
-    /// Places at rest, m, and skin.
+    rules: Rules,
+    /// First vertex of each thing, and the number of all.
+    firsts: Vec<usize>,
+    /// Places at rest, m.
     rest: Vec<Point>,
+    /// Places when the substep began, m.
     before: Vec<Point>,
+    /// Places now, m, and inverse mass.
     now: Vec<Point>,
     /// What contact adds to places, m, and inverse mass.
     pushes: Vec<Point>,
@@ -42,17 +62,46 @@ pub struct Surfaces {
     ways: Vec<f32>,
     /// Contacts of what moves so far that it could cross.
     risky: Vec<Contact>,
-    /// The largest skin, m.
-    skin: f32,
-    friction: f32,
+}
+
+/// How a substep is to be seen by contact.
+#[derive(Clone, Copy, Debug)]
+pub struct Substep {
+    /// Its length, s.
+    pub h: f32,
+    /// Substeps that are left in this frame, this one among them.
+    pub left: u32,
+    /// Approach speed up to which nothing bounces, m/s.
+    pub rest_speed: f32,
 }
 
 impl Surfaces {
-    /// Of triangles of packed vertices with their places at rest; `skin`, m, and friction among them.
-    pub fn new(rest: &[Point], triangles: &[[u32; 3]], skin: f32, friction: f32) -> Surfaces {
-        let mut rest = rest.to_vec();
-        rest.iter_mut().for_each(|p| p[3] = skin);
-        Surfaces { surface: Surface::new(&rest, triangles), rest, skin, friction, ..Surfaces::default() }
+    /// Of things, and what each two do when they touch.
+    pub fn new(things: &[Thing], rules: Rules) -> Surfaces {
+        let mut firsts = vec![0];
+        let (mut rest, mut triangles) = (Vec::new(), Vec::new());
+        for thing in things {
+            let first = rest.len();
+            rest.extend_from_slice(&thing.rest);
+            triangles
+                .push(thing.triangles.iter().map(|t| t.map(|v| v + first as u32)).collect::<Vec<[u32; 3]>>());
+            firsts.push(rest.len());
+        }
+        let lists: Vec<&[[u32; 3]]> = triangles.iter().map(|t| &t[..]).collect();
+        let n = rest.len();
+        let nothing = vec![[0.0; 4]; n];
+        Surfaces {
+            surface: Surface::of_things(&rest, &lists),
+            rules,
+            firsts,
+            rest,
+            before: nothing.clone(),
+            now: nothing.clone(),
+            pushes: nothing.clone(),
+            shifts: nothing,
+            changed: vec![0; n],
+            ..Surfaces::default()
+        }
     }
 
     /// Forgets what was near.
@@ -60,51 +109,47 @@ impl Surfaces {
         self.pairs.forget();
     }
 
-    /// Pushes apart what touches after a substep of `h`, s; `left` substeps are left in this frame, this one among them.
-    pub fn respond(
-        &mut self,
-        parallel: &Parallel,
-        instructions: Instructions,
-        h: f32,
-        left: u32,
-        body: &mut Xpbd,
-    ) {
-        let Surfaces { surface, pairs, rest, before, now, pushes, shifts, skin, friction, .. } = self;
-        let n = rest.len();
-        for points in [&mut *before, now, pushes, shifts] {
-            points.resize(n, [0.0; 4]);
-        }
-        for v in 0..n {
-            let (base, b, d) = (body.base[v], body.before[v], body.displacements[v]);
-            before[v] = [base[0] + b[0], base[1] + b[1], base[2] + b[2], 0.0];
-            now[v] = [base[0] + d[0], base[1] + d[1], base[2] + d[2], d[3]];
-            pushes[v] = [0.0, 0.0, 0.0, d[3]];
+    /// Where the vertices of a thing were when the substep began, m, and where they are, m, with their inverse mass: to be
+    /// written before each stage.
+    pub fn places(&mut self, thing: usize) -> (&mut [Point], &mut [Point]) {
+        let range = self.firsts[thing]..self.firsts[thing + 1];
+        (&mut self.before[range.clone()], &mut self.now[range])
+    }
+
+    /// What contact adds to the places of a thing, m, and what of it is not to become speed.
+    pub fn pushes(&self, thing: usize) -> (&[Point], &[Point]) {
+        let range = self.firsts[thing]..self.firsts[thing + 1];
+        (&self.pushes[range.clone()], &self.shifts[range])
+    }
+
+    /// Which vertices of a thing the guard held back (not 0), and where all are now, m.
+    pub fn held_back(&self, thing: usize) -> (&[u8], &[Point]) {
+        let range = self.firsts[thing]..self.firsts[thing + 1];
+        (&self.changed[range.clone()], &self.now[range])
+    }
+
+    /// Finds what touches after a substep and pushes it apart.
+    pub fn respond(&mut self, parallel: &Parallel, instructions: Instructions, substep: &Substep) {
+        let Surfaces { surface, pairs, rules, rest, before, now, pushes, shifts, .. } = self;
+        for (push, now) in pushes.iter_mut().zip(now.iter()) {
+            *push = [0.0, 0.0, 0.0, now[3]];
         }
         shifts.fill([0.0; 4]);
         let vertices = Vertices { rest, before, now };
-        let search = Search { skin: *skin, left: left as f32, ahead: AHEAD, slop: SLOP * *skin };
+        let skin = rules.widest();
+        let search = Search { rules, skin, left: substep.left as f32, ahead: AHEAD, slop: SLOP * skin };
         pairs.find(parallel, instructions, surface, &vertices, &search);
         for contact in pairs.contacts() {
-            press(contact, *friction, RECOVERY_SPEED * h, pushes, shifts);
-        }
-        for v in 0..n {
-            for k in 0..3 {
-                body.displacements[v][k] += pushes[v][k];
-                body.before[v][k] += shifts[v][k];
-            }
+            press(contact, rules.at(contact.rule as usize), substep, pushes, shifts);
         }
     }
 
     /// Holds back what would cross all the same, because it is pushed from all sides: vertices of a contact keep that share of
     /// their motion up to which nothing surely crosses. What stood still crosses nothing, so that this ends; what is left after
     /// [`GUARDS`] rounds is what is still to be measured.
-    pub fn guard(&mut self, body: &mut Xpbd) {
+    pub fn guard(&mut self) {
         let Surfaces { pairs, before, now, changed, ways, risky, .. } = self;
         let n = now.len();
-        for v in 0..n {
-            let (base, d) = (body.base[v], body.displacements[v]);
-            now[v] = [base[0] + d[0], base[1] + d[1], base[2] + d[2], d[3]];
-        }
         changed.clear();
         changed.resize(n, 0);
         ways.clear();
@@ -149,13 +194,6 @@ impl Surfaces {
             }
             if all_apart {
                 break;
-            }
-        }
-        for v in 0..n {
-            if changed[v] > 0 {
-                for k in 0..3 {
-                    body.displacements[v][k] = now[v][k] - body.base[v][k];
-                }
             }
         }
     }
@@ -210,7 +248,7 @@ fn until(contact: &Contact, before: &[Point], now: &[Point]) -> Option<f32> {
 
 /// Pushes two features apart.
 #[inline(always)]
-fn press(contact: &Contact, friction: f32, recovery: f32, pushes: &mut [Point], shifts: &mut [Point]) {
+fn press(contact: &Contact, rule: &Rule, substep: &Substep, pushes: &mut [Point], shifts: &mut [Point]) {
     let Contact { vertices, weights, normal, distance, gap, way, skin, .. } = *contact;
     let mut moved = [0.0f32; 3];
     let mut mobility = 0.0;
@@ -223,20 +261,24 @@ fn press(contact: &Contact, friction: f32, recovery: f32, pushes: &mut [Point], 
     }
     let along = |v: [f32; 3]| normal[0] * v[0] + normal[1] * v[1] + normal[2] * v[2];
     let gap = gap + along(moved);
+    let recovery = RECOVERY_SPEED * substep.h;
     let target = if distance < skin { skin.min(distance + recovery) } else { skin };
     let touches = gap < target;
     if !touches || mobility <= 0.0 {
         return;
     }
+    let approach = -along(way);
+    let bounces = rule.restitution > 0.0 && approach > substep.rest_speed * substep.h;
+    let target = if bounces { target.max(distance + rule.restitution * approach) } else { target };
     let push = target - gap;
-    let let_out = push.min((target - distance).max(0.0));
+    let let_out = if bounces { 0.0 } else { push.min((target - distance).max(0.0)) };
     let slip = {
         let way = [way[0] + moved[0], way[1] + moved[1], way[2] + moved[2]];
         let a = along(way);
         [way[0] - normal[0] * a, way[1] - normal[1] * a, way[2] - normal[2] * a]
     };
     let length = (slip[0] * slip[0] + slip[1] * slip[1] + slip[2] * slip[2]).sqrt();
-    let lost = (friction * (push - let_out) / length.max(f32::MIN_POSITIVE)).min(1.0);
+    let lost = (rule.friction * (push - let_out) / length.max(f32::MIN_POSITIVE)).min(1.0);
     for k in 0..4 {
         let p = &mut pushes[vertices[k] as usize];
         let share = weights[k] * p[3] / mobility;

@@ -1,0 +1,246 @@
+//! Bodies that are advanced together, substep by substep, because their surfaces may touch; most bodies are alone in theirs.
+//!
+//! One loop for all solvers: each body takes a substep and is put out of colliders, then surfaces act on all of them at once
+//! (FAU-39's three stages: detect, model the contact, respond), then each body ends its substep. The bodies of an island belong to one
+//! group, so that they have the same substeps; the body that needs the most decides for all.
+
+use std::time::Instant;
+
+use glam::DVec3;
+
+use crate::advance::{Frame, Workspace};
+use crate::contact::rules::{Rules, Thing};
+use crate::contact::surfaces::{self, Substep, Surfaces};
+use crate::lanes::{Instructions, Point};
+use crate::math::Pose;
+use crate::mesh::bounds;
+use crate::model::Model;
+use crate::parallel::Parallel;
+use crate::profile::{Profile, Stage};
+use crate::state::BodyState;
+
+/// Bodies that are advanced together, each on a copy that is kept only if all are healthy.
+#[derive(Debug)]
+pub(crate) struct Island {
+    pub works: Vec<Workspace>,
+    touching: Option<Touching>,
+    /// Whether it is not advanced in this step.
+    pub rests: bool,
+    /// Time booked inside the last step.
+    pub profile: Profile,
+    /// One thread, for an island that is advanced beside others.
+    alone: Parallel,
+}
+
+impl Island {
+    /// All islands of a model.
+    pub(crate) fn all(model: &Model, bodies: &[BodyState]) -> Vec<Island> {
+        let mut islands: Vec<Island> = Vec::new();
+        let mut seen = vec![false; model.bodies.len()];
+        for first in 0..model.bodies.len() {
+            if std::mem::replace(&mut seen[first], true) {
+                continue;
+            }
+            let mut members = vec![first];
+            let mut next = 0;
+            while let Some(&a) = members.get(next) {
+                next += 1;
+                for b in 0..model.bodies.len() {
+                    if !seen[b] && model.rule(Thing::Body(a), Thing::Body(b)).touch {
+                        seen[b] = true;
+                        members.push(b);
+                    }
+                }
+            }
+            members.sort_unstable();
+            let touching = Touching::of(model, &members);
+            let works = members.iter().map(|&b| Workspace::new(model, b, &bodies[b])).collect();
+            islands.push(Island {
+                works,
+                touching,
+                rests: false,
+                profile: Profile::default(),
+                alone: Parallel::default(),
+            });
+        }
+        islands
+    }
+
+    /// The most items that a loop over one of its bodies has.
+    pub(crate) fn largest_count(&self, bodies: &[BodyState]) -> usize {
+        self.works.iter().map(|w| bodies[w.b].topology.largest_count()).max().unwrap_or(0)
+    }
+
+    /// Whether nothing happens to bodies that are still: nothing moves that holds, touches or pushes one of them.
+    pub(crate) fn is_left_alone(&self, frame: &Frame) -> bool {
+        let still = |c: &u32| {
+            let (before, after) = &frame.control.colliders[*c as usize];
+            before == after
+        };
+        let meshes_stand = self.touching.as_ref().is_none_or(|t| t.colliders.iter().all(still));
+        meshes_stand && self.works.iter().all(|w| w.is_left_alone(frame.model, frame.control))
+    }
+
+    /// Forgets all scratch memory, so that what follows depends on the state alone.
+    pub(crate) fn forget(&mut self, model: &Model) {
+        self.works.iter_mut().for_each(|w| w.forget(model));
+        if let Some(touching) = &mut self.touching {
+            touching.made_for.clear();
+        }
+    }
+
+    /// Advances all bodies by one frame on the thread that calls.
+    pub(crate) fn advance_alone(&mut self, frame: &Frame, bodies: &[BodyState]) {
+        let alone = std::mem::take(&mut self.alone);
+        self.advance(&Frame { parallel: &alone, ..*frame }, 0, bodies);
+        self.alone = alone;
+    }
+
+    /// Advances all bodies by one frame, with 2^halvings times the usual substeps.
+    pub(crate) fn advance(&mut self, frame: &Frame, halvings: u32, bodies: &[BodyState]) {
+        frame.parallel.run_awake(|| {
+            // A body that went further than expected may have met colliders nobody looked at: once more with them.
+            let went_far = self.advance_once(frame, halvings, bodies);
+            if went_far {
+                self.advance_once(frame, halvings, bodies);
+            }
+        });
+    }
+
+    /// Advances all bodies by one frame; tells whether one of them may have met a collider that it did not know.
+    fn advance_once(&mut self, frame: &Frame, halvings: u32, bodies: &[BodyState]) -> bool {
+        let Island { works, touching, profile, .. } = self;
+        for work in works.iter_mut() {
+            work.copy(&bodies[work.b], frame.control);
+        }
+        let substeps = moving(works).map(|w| w.prepare(frame, halvings)).max().unwrap_or(1);
+        let origin = touching.as_mut().map(|touching| touching.begin_frame(frame, works));
+        moving(works).for_each(|w| w.begin(frame, substeps, origin));
+        let share = |s: u32| f64::from(s) / f64::from(substeps);
+        for substep in 0..substeps {
+            let shares = (share(substep), share(substep + 1));
+            moving(works).for_each(|w| w.substep(frame, substep, shares));
+            let mut clock = Instant::now();
+            moving(works).for_each(|w| w.collide(frame, shares));
+            if let Some(touching) = touching {
+                touching.touch(frame, works, shares, substeps, substeps - substep);
+            }
+            profile.lap_inside(Stage::FindContacts, &mut clock);
+            moving(works).for_each(|w| w.end_substep(frame, shares.1));
+        }
+        let mended = moving(works).fold(false, |mended, w| w.settle(frame) || mended);
+        if mended && let Some(touching) = touching {
+            touching.touch(frame, works, (1.0, 1.0), substeps, 1);
+        }
+        let mut went_far = false;
+        for work in moving(works) {
+            went_far |= work.finish(frame, &bodies[work.b]);
+        }
+        went_far
+    }
+}
+
+/// The bodies that are advanced: those that are not frozen.
+fn moving(works: &mut [Workspace]) -> impl Iterator<Item = &mut Workspace> {
+    works.iter_mut().filter(|w| !w.candidate.frozen)
+}
+
+/// The surfaces of an island, and of the colliders that are meshes.
+#[derive(Debug)]
+struct Touching {
+    surfaces: Surfaces,
+    /// Colliders whose surface they may meet.
+    colliders: Vec<u32>,
+    /// What the bodies were when the surfaces were made: version of the topology, and whether they are advanced.
+    made_for: Vec<(u64, bool)>,
+    /// Where 32-bit places are counted from, m.
+    origin: DVec3,
+    instructions: Instructions,
+}
+
+impl Touching {
+    /// For bodies of a model; none if their surfaces meet nothing.
+    fn of(model: &Model, members: &[usize]) -> Option<Touching> {
+        let meets = |b: &usize, other: Thing| model.rule(Thing::Body(*b), other).touch;
+        let meets_collider = |c: &usize| members.iter().any(|b| meets(b, Thing::Collider(*c)));
+        let colliders: Vec<u32> =
+            (0..model.colliders.len()).filter(meets_collider).map(|c| c as u32).collect();
+        let any =
+            members.len() > 1 || !colliders.is_empty() || members.iter().any(|b| meets(b, Thing::Body(*b)));
+        any.then(|| Touching {
+            surfaces: Surfaces::default(),
+            colliders,
+            made_for: Vec::new(),
+            origin: DVec3::ZERO,
+            instructions: Instructions::detect(),
+        })
+    }
+
+    /// Makes surfaces anew if a body has torn, and chooses the origin, which is returned.
+    fn begin_frame(&mut self, frame: &Frame, works: &[Workspace]) -> DVec3 {
+        self.fit(frame.model, works);
+        self.surfaces.begin_frame();
+        let mut hull = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        for work in works {
+            let (low, high) = bounds(&work.candidate.x);
+            hull = (hull.0.min(low), hull.1.max(high));
+        }
+        self.origin = 0.5 * (hull.0 + hull.1);
+        self.origin
+    }
+
+    fn fit(&mut self, model: &Model, works: &[Workspace]) {
+        let now = |w: &Workspace| (w.candidate.topology.version, !w.candidate.frozen);
+        if self.made_for.iter().copied().eq(works.iter().map(now)) {
+            return;
+        }
+        self.made_for.clear();
+        self.made_for.extend(works.iter().map(now));
+        let mut names: Vec<Thing> = works.iter().map(|w| Thing::Body(w.b)).collect();
+        let mut things: Vec<surfaces::Thing> = works.iter().map(Workspace::surface).collect();
+        for &c in &self.colliders {
+            names.push(Thing::Collider(c as usize));
+        }
+        let rules = Rules::new(names.len(), |a, b| model.rule(names[a], names[b]));
+        self.surfaces = Surfaces::new(&things, rules);
+    }
+
+    /// Lets surfaces act on what moved between two shares of a frame of so many substeps, of which some are left.
+    fn touch(
+        &mut self,
+        frame: &Frame,
+        works: &mut [Workspace],
+        shares: (f64, f64),
+        substeps: u32,
+        left: u32,
+    ) {
+        self.fit(frame.model, works);
+        let Touching { surfaces, colliders, origin, instructions, .. } = self;
+        let h = frame.model.frame_dt() / f64::from(substeps);
+        for (k, work) in works.iter().enumerate() {
+            let (before, now) = surfaces.places(k);
+            work.show(*origin, false, before, now);
+        }
+        for (k, &c) in colliders.iter().enumerate() {
+            let (start, end) = &frame.control.colliders[c as usize];
+            let (before, now) = surfaces.places(works.len() + k);
+            let _ = (before, now, start.lerp(end, shares.0));
+        }
+        let rest_speed = (2.0 * frame.model.gravity.length() * h) as f32;
+        surfaces.respond(frame.parallel, *instructions, &Substep { h: h as f32, left, rest_speed });
+        for (k, work) in works.iter_mut().enumerate() {
+            let (pushes, shifts) = surfaces.pushes(k);
+            work.take_pushes(h, pushes, shifts);
+            work.collide_again(frame, shares);
+        }
+        for (k, work) in works.iter().enumerate() {
+            let (before, now) = surfaces.places(k);
+            work.show(*origin, true, before, now);
+        }
+        surfaces.guard();
+        for (k, work) in works.iter_mut().enumerate() {
+            let (held, places) = surfaces.held_back(k);
+            work.take_held_back(h, *origin, held, places);
+        }
+    }
+}
