@@ -9,7 +9,7 @@ use crate::contact::response::ContactMaterial;
 use crate::energy::{Energy, Volume};
 use crate::math::Pose;
 use crate::mesh::tear::TearLimits;
-use crate::mesh::{Spring, SpringFamily, Topology};
+use crate::mesh::{ColliderMesh, Spring, SpringFamily, Topology};
 use crate::scene::{Cg, Descent, Health, LimitMethod, Motion, Sleep, SolverKind, SurfaceContact, Wind, Xpbd};
 
 /// A compiled scene; made by [`crate::ModelBuilder`].
@@ -162,7 +162,7 @@ pub struct ColliderModel {
     /// Name.
     pub name: String,
     /// Shape in its own frame.
-    pub shape: Primitive,
+    pub form: ColliderForm,
     /// Where it was put.
     pub pose: Pose,
     /// Scripted motion.
@@ -171,4 +171,40 @@ pub struct ColliderModel {
     pub pivot: DVec3,
     /// Friction and restitution.
     pub material: ContactMaterial,
+}
+
+/// The shape of a collider, in its own frame.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ColliderForm {
+    /// A shape by formula.
+    Primitive(Primitive),
+    /// A surface of triangles.
+    Mesh(Arc<ColliderMesh>),
+}
+
+impl ColliderForm {
+    /// The shape by formula, if it is one.
+    pub fn primitive(&self) -> Option<&Primitive> {
+        match self {
+            ColliderForm::Primitive(primitive) => Some(primitive),
+            ColliderForm::Mesh(_) => None,
+        }
+    }
+
+    /// The mesh, if it is one.
+    pub fn mesh(&self) -> Option<&Arc<ColliderMesh>> {
+        match self {
+            ColliderForm::Primitive(_) => None,
+            ColliderForm::Mesh(mesh) => Some(mesh),
+        }
+    }
+
+    /// Smallest box around it in its own frame, m; none around an endless plane.
+    pub fn bounds(&self) -> Option<(DVec3, DVec3)> {
+        match self {
+            ColliderForm::Primitive(Primitive::Plane { .. }) => None,
+            ColliderForm::Primitive(primitive) => Some(primitive.bounds(&Pose::IDENTITY, 0.0)),
+            ColliderForm::Mesh(mesh) => Some(mesh.bounds()),
+        }
+    }
 }

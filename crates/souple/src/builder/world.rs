@@ -1,13 +1,17 @@
 //! Checks and compiles colliders, scripted motion and wind.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 
-use super::{Checked, direction, finite, not_negative, positive, vector, wrong};
+use super::body::inline_mesh;
+use super::{Checked, LARGEST, direction, finite, not_negative, positive, vector, wrong};
 use crate::contact::primitives::Primitive;
 use crate::contact::response::ContactMaterial;
 use crate::math::{Pose, rotation};
-use crate::model::ColliderModel;
-use crate::scene::{Collider, ColliderShape, Motion, Wind};
+use crate::mesh::{ColliderMesh, ColliderMeshError};
+use crate::model::{ColliderForm, ColliderModel};
+use crate::scene::{Collider, ColliderShape, InlineMesh, Motion, Wind};
 
 pub(super) fn check_wind(wind: &Wind) -> Checked<Wind> {
     vector("wind.velocity", wind.velocity)?;
@@ -54,29 +58,78 @@ pub(super) fn check_motion(at: &str, motion: &Motion) -> Checked<()> {
     Ok(())
 }
 
-pub(super) fn build_collider(at: &str, collider: &Collider) -> Checked<ColliderModel> {
+/// The shape of a collider, scaled.
+fn build_form(at: &str, collider: &Collider) -> Checked<ColliderForm> {
     let field = |name: &str| format!("{at}.{name}");
-    let size = |name: &str, value: f64| positive(&field(name), value, "m");
-    let shape = match &collider.shape {
+    let scale = positive(&field("scale"), collider.scale, "times the size")?;
+    let scaled = |value: f64| finite(&field("scale"), value * scale);
+    let size = |name: &str, value: f64| scaled(positive(&field(name), value, "m")?);
+    let primitive = match &collider.shape {
         ColliderShape::Plane(p) => {
             Primitive::Plane { normal: direction(&field("shape.plane.normal"), p.normal)? }
         }
         ColliderShape::Sphere(s) => Primitive::Sphere { radius: size("shape.sphere.radius", s.radius)? },
         ColliderShape::Box(b) => {
-            for part in b.size {
-                size("shape.box.size", part)?;
-            }
-            Primitive::Box { half: DVec3::from(b.size) * 0.5 }
+            let part = |k: usize| size("shape.box.size", b.size[k]);
+            Primitive::Box { half: DVec3::new(part(0)?, part(1)?, part(2)?) * 0.5 }
         }
         ColliderShape::Capsule(c) => Primitive::Capsule {
             radius: size("shape.capsule.radius", c.radius)?,
-            half_height: 0.5 * not_negative(&field("shape.capsule.height"), c.height, "m")?,
+            half_height: 0.5 * scaled(not_negative(&field("shape.capsule.height"), c.height, "m")?)?,
         },
         ColliderShape::Cylinder(c) => Primitive::Cylinder {
             radius: size("shape.cylinder.radius", c.radius)?,
             half_height: 0.5 * size("shape.cylinder.height", c.height)?,
         },
+        ColliderShape::Mesh(mesh) => return mesh_form(at, mesh, scale),
+        ColliderShape::File(file) => {
+            return wrong(
+                &field("shape.file.path"),
+                format!("the mesh file '{}' was not read", file.path),
+                "read mesh files into the scene before it is built (souple_formats::scene::resolve_meshes)",
+            );
+        }
     };
+    Ok(ColliderForm::Primitive(primitive))
+}
+
+/// A mesh as the shape of a collider.
+fn mesh_form(at: &str, mesh: &InlineMesh, scale: f64) -> Checked<ColliderForm> {
+    let mut mesh = inline_mesh(mesh);
+    // As given, so that the message shows the numbers of the file.
+    if let Err(problem) = mesh.validate() {
+        return wrong(&format!("{at}.shape"), problem.to_string(), "repair or re-export the mesh");
+    }
+    mesh.positions.iter_mut().for_each(|p| *p *= scale);
+    let (low, high) = mesh.bounds();
+    if low.abs().max(high.abs()).max_element() > LARGEST {
+        return wrong(
+            &format!("{at}.scale"),
+            format!("the mesh reaches from {low} to {high}"),
+            format!("keep everything within {LARGEST:.0e} m of the origin"),
+        );
+    }
+    match ColliderMesh::new(&mesh) {
+        Ok(mesh) => Ok(ColliderForm::Mesh(Arc::new(mesh))),
+        Err(problem) => {
+            let help = match problem {
+                ColliderMeshError::NoTriangles => {
+                    "a collider needs a surface: export the mesh with its faces"
+                }
+                ColliderMeshError::TooManyTriangles(_) => "simplify the mesh",
+                ColliderMeshError::NoArea(_) => {
+                    "repair or re-export the mesh, or set `scale`: lengths are in metres"
+                }
+                ColliderMeshError::Mesh(_) => "repair or re-export the mesh",
+            };
+            wrong(&format!("{at}.shape"), problem.to_string(), help)
+        }
+    }
+}
+
+pub(super) fn build_collider(at: &str, collider: &Collider) -> Checked<ColliderModel> {
+    let field = |name: &str| format!("{at}.{name}");
+    let form = build_form(at, collider)?;
     let translation = vector(&field("position"), collider.position)?;
     let turn = rotation(vector(&field("rotate_deg"), collider.rotate_deg)?);
     if let Some(motion) = &collider.motion {
@@ -96,7 +149,7 @@ pub(super) fn build_collider(at: &str, collider: &Collider) -> Checked<ColliderM
     };
     Ok(ColliderModel {
         name: collider.name.clone(),
-        shape,
+        form,
         pose: Pose { rotation: turn, translation },
         pivot: collider.motion.as_ref().and_then(|m| m.pivot).map_or(translation, DVec3::from),
         motion: collider.motion.clone(),

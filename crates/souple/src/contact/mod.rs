@@ -77,7 +77,8 @@ impl Contacts {
         let skin = body.skin;
         self.pairs.clear();
         for (c, (collider, (pose0, pose1))) in model.colliders.iter().zip(&control.colliders).enumerate() {
-            let (collider_low, collider_high) = collider.shape.swept_bounds(pose0, pose1, skin);
+            let Some(shape) = collider.form.primitive() else { continue };
+            let (collider_low, collider_high) = shape.swept_bounds(pose0, pose1, skin);
             let apart = collider_low.cmpgt(high).any() || collider_high.cmplt(low).any();
             if !apart {
                 self.pairs.push(c as u32);
@@ -165,9 +166,10 @@ impl Contacts {
         let mut pushed = false;
         for &c in &self.pairs {
             let collider = &model.colliders[c as usize];
+            let Some(shape) = collider.form.primitive() else { continue };
             let (start, end) = &control.colliders[c as usize];
             let (pose0, pose1) = (start.lerp(end, s0), start.lerp(end, s1));
-            let (low, high) = collider.shape.swept_bounds(&pose0, &pose1, body.skin);
+            let (low, high) = shape.swept_bounds(&pose0, &pose1, body.skin);
             // Friction once: later passes only push.
             let push = ContactMaterial { friction: 0.0, restitution: 0.0, tangential_keep: None };
             let material = if keep { collider.material } else { push };
@@ -178,16 +180,7 @@ impl Contacts {
                     continue;
                 }
                 let touch = response::resolve(
-                    &collider.shape,
-                    &pose0,
-                    &pose1,
-                    h,
-                    body.skin,
-                    &material,
-                    rest_speed,
-                    x0[i],
-                    &mut x[i],
-                    &mut v[i],
+                    shape, &pose0, &pose1, h, body.skin, &material, rest_speed, x0[i], &mut x[i], &mut v[i],
                 );
                 let Some(t) = touch else { continue };
                 pushed |= t.depth > 0.0;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Look, Vec3};
+use super::{InlineMesh, Look, MeshFile, Vec3};
 
 scene_type! {
     /// Rigid motion in time, relative to where the thing was put.
@@ -77,6 +77,8 @@ scene_type! {
         pub position: Vec3,
         /// How it is turned: unit axis times angle in degrees.
         pub rotate_deg: Vec3,
+        /// Scale of its shape; an endless plane has none.
+        pub scale: f64,
         /// How it moves; fixed without it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub motion: Option<Motion>,
@@ -101,6 +103,7 @@ impl Default for Collider {
             shape: ColliderShape::default(),
             position: [0.0; 3],
             rotate_deg: [0.0; 3],
+            scale: 1.0,
             motion: None,
             friction: 0.3,
             restitution: 0.0,
@@ -111,8 +114,7 @@ impl Default for Collider {
 }
 
 scene_type! {
-    /// Shape of a collider, centred on its position.
-    #[derive(Copy)]
+    /// Shape of a collider, with its origin at its position.
     pub enum ColliderShape {
         /// Everything below a plane through the position (ESSI-43, GRI-12).
         Plane(PlaneShape),
@@ -124,6 +126,10 @@ scene_type! {
         Capsule(RoundShape),
         /// A cylinder along y with flat ends.
         Cylinder(RoundShape),
+        /// A mesh file, path relative to the scene (ESSI-46, SIM-30).
+        File(MeshFile),
+        /// A mesh written in the scene itself.
+        Mesh(InlineMesh),
     }
 }
 

@@ -197,14 +197,14 @@ impl Xpbd {
         let obstacle = |c: u32, s0: f64, s1: f64| {
             let collider = &model.colliders[c as usize];
             let (start, end) = &control.colliders[c as usize];
-            Obstacle {
-                shape: &collider.shape,
+            Some(Obstacle {
+                shape: collider.form.primitive()?,
                 pose0: start.lerp(end, s0),
                 pose1: start.lerp(end, s1),
                 material: &collider.material,
                 skin: body.skin,
                 rest_speed: 2.0 * model.gravity.length() * f64::from(h),
-            }
+            })
         };
         for substep in 0..substeps {
             let share = |s: u32| f64::from(s) / f64::from(substeps);
@@ -248,7 +248,7 @@ impl Xpbd {
         }
         contacts.points.clear();
         for &c in &colliders {
-            let obstacle = obstacle(c, 1.0, 1.0);
+            let Some(obstacle) = obstacle(c, 1.0, 1.0) else { continue };
             touch::report(&obstacle, c, &self.marks, &packed.order, &state.x, &mut contacts.points);
         }
         self.packed = Some(packed);
@@ -456,7 +456,7 @@ impl Xpbd {
     fn collide<'a>(
         &mut self,
         colliders: &[u32],
-        obstacle: impl Fn(u32) -> Obstacle<'a>,
+        obstacle: impl Fn(u32) -> Option<Obstacle<'a>>,
         origin: DVec3,
         h: f32,
     ) {
@@ -466,7 +466,7 @@ impl Xpbd {
         let Xpbd { instructions, base, before, velocities, displacements, marks, clearances, .. } = self;
         clearances.vertices_moved(*instructions, before, displacements);
         for (k, &c) in colliders.iter().enumerate() {
-            let obstacle = obstacle(c);
+            let Some(obstacle) = obstacle(c) else { continue };
             touch::collide(
                 *instructions,
                 (k, &obstacle),
