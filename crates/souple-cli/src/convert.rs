@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use souple::mesh::TriMesh;
-use souple::scene::Shape;
+use souple::scene::{ColliderShape, Shape};
 use souple_files::{BYTES_PER_VERTEX, FrameRecorder, MEMORY_LIMIT, Replay, disk, read_scene_file, size};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
 use souple_formats::export_mesh::{write_obj, write_ply, write_stl};
@@ -165,7 +165,8 @@ fn convert_scene(args: &ConvertArgs) -> Result<ConvertReport, Failure> {
             text.map_err(|error| Failure::file(&args.output, error, ""))? + "\n"
         }
     };
-    let has_files = file.scene.bodies.iter().any(|body| matches!(body.shape, Shape::File(_)));
+    let has_files = file.scene.bodies.iter().any(|body| matches!(body.shape, Shape::File(_)))
+        || file.scene.colliders.iter().any(|collider| matches!(collider.shape, ColliderShape::File(_)));
     if has_files && args.input.parent() != args.output.parent() {
         note("warning: the scene names mesh files by paths relative to itself; copy them along");
     }

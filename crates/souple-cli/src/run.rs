@@ -231,7 +231,7 @@ impl<'a> Run<'a> {
         match self.crossings {
             Some((step, count)) if step == state.step => count,
             _ => {
-                let count = intersections::in_scene(state).len();
+                let count = intersections::in_scene(self.simulation.model(), state).len();
                 self.crossings = Some((state.step, count));
                 count
             }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use souple::scene::{Scene, Shape};
+use souple::scene::{ColliderShape, Scene, Shape};
 use souple::{Model, ModelBuilder, SceneError};
 use souple_formats::import::Limits;
 use souple_formats::scene::{MAX_SCENE_BYTES, SceneFile, Source, read_scene_bytes, resolve_meshes};
@@ -70,13 +70,24 @@ pub fn vertex_count(shape: &Shape) -> u64 {
 
 /// Refuses a scene that would fill the memory before it is built.
 pub fn check_size(scene: &Scene) -> Result<(), SceneError> {
+    let bodies = scene.bodies.iter().enumerate();
+    let bodies = bodies.map(|(b, body)| (format!("body[{b}].shape"), vertex_count(&body.shape)));
+    let colliders = scene.colliders.iter().enumerate();
+    let colliders = colliders.map(|(c, collider)| {
+        let vertices = match &collider.shape {
+            // A mesh has about two triangles per vertex; one that has more needs more.
+            ColliderShape::Mesh(mesh) => mesh.positions.len().max(mesh.triangles.len() / 2) as u64,
+            _ => 0,
+        };
+        (format!("collider[{c}].shape"), vertices)
+    });
     let mut bytes: u128 = 0;
-    for (b, body) in scene.bodies.iter().enumerate() {
-        bytes += u128::from(vertex_count(&body.shape)) * BYTES_PER_VERTEX;
+    for (field, vertices) in bodies.chain(colliders) {
+        bytes += u128::from(vertices) * BYTES_PER_VERTEX;
         if bytes > MEMORY_LIMIT {
             let (needed, limit) = (size(bytes), size(MEMORY_LIMIT));
             return Err(SceneError::new(
-                format!("body[{b}].shape"),
+                field,
                 format!("the scene up to here would need about {needed} of memory; the limit is {limit}"),
                 "use fewer vertices",
             ));

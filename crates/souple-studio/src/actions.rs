@@ -522,9 +522,7 @@ impl StudioApp {
         let (mode, title, name, ends): (Mode, &str, String, Vec<&str>) = match purpose {
             Purpose::Open => (Mode::Open, "Open a scene, mesh or recording", String::new(), all),
             Purpose::Mesh(MeshUse::SoftBody) => (Mode::Open, "Mesh for a soft body", String::new(), meshes),
-            Purpose::Mesh(MeshUse::BoxCollider) => {
-                (Mode::Open, "Mesh for a box collider", String::new(), meshes)
-            }
+            Purpose::Mesh(MeshUse::Collider) => (Mode::Open, "Mesh for a collider", String::new(), meshes),
             Purpose::Texture(_) => (Mode::Open, "Image", String::new(), FileKind::Image.endings().to_vec()),
             Purpose::Shader(_) => (Mode::Open, "Shader", String::new(), FileKind::Shader.endings().to_vec()),
             Purpose::SaveScene | Purpose::SaveSceneThen => {

@@ -1,8 +1,7 @@
 //! Building a scene without a text editor (ESSI-02): new objects with names of their own and sensible places.
 //!
 //! Soft bodies are put beside each other, as nothing acts between them; colliders are put under the bodies, so that
-//! these fall on them. What is added compiles and runs as it is. The engine has no colliders of any shape yet: a mesh
-//! that is to be a collider becomes a box of its size.
+//! these fall on them. What is added compiles and runs as it is.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,8 +10,8 @@ use glam::DVec3;
 use souple::math::rotation;
 use souple::mesh;
 use souple::scene::{
-    Air, Body, BoxShape, Collider, ColliderShape, Family, Grid, GridPlane, Group, Gusts, Layout, Look,
-    MeshFile, Pin, Placement, Rayleigh, Rope, RoundShape, Scene, Select, Shape, SphereShape, Springs, Style,
+    Air, Body, BoxShape, Collider, ColliderShape, Family, Grid, GridPlane, Group, Gusts, InlineMesh, Layout,
+    Look, MeshFile, Pin, Placement, Rayleigh, Rope, RoundShape, Select, Shape, SphereShape, Springs, Style,
     Wind,
 };
 use souple_files::vertex_count;
@@ -103,8 +102,8 @@ pub enum MeshUse {
     /// A soft body (ESSI-22).
     #[default]
     SoftBody,
-    /// A box collider of the size of the mesh.
-    BoxCollider,
+    /// A collider of its shape (ESSI-46).
+    Collider,
 }
 
 /// What a file is, by the end of its name.
@@ -211,7 +210,7 @@ impl Document {
         self.add_body("rope", body)
     }
 
-    /// Adds a mesh file as a soft body or as a box of its size. A mesh much smaller or larger than what surrounds people
+    /// Adds a mesh file as a soft body or as a collider. A mesh much smaller or larger than what surrounds people
     /// is scaled to about a metre: files rarely say what unit they are in.
     pub fn add_mesh(&mut self, path: &Path, usage: MeshUse) -> Result<Object, String> {
         let written = self.name_file(path)?;
@@ -226,12 +225,9 @@ impl Document {
         let scale = if (0.05..=5.0).contains(&extent) { 1.0 } else { round_to_digits(1.0 / extent, 3) };
         let base = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let base = if base.is_empty() { "mesh".to_owned() } else { base };
-        if usage == MeshUse::BoxCollider {
-            // A flat mesh becomes a thin box.
-            let size = ((high - low) * scale).max(DVec3::splat(1e-3 * extent * scale));
-            let shape = ColliderShape::Box(BoxShape { size: size.to_array() });
-            let position = (0.5 * (low + high) * scale).to_array();
-            return Ok(self.add_collider_of(&base, Collider { shape, position, ..Collider::default() }));
+        if usage == MeshUse::Collider {
+            let shape = ColliderShape::File(file);
+            return Ok(self.add_collider_of(&base, Collider { shape, scale, ..Collider::default() }));
         }
         let springs = Springs {
             layout: Layout::Graph(2),
@@ -256,7 +252,7 @@ impl Document {
         body.name = unique_name(base, self.scene.bodies.iter().map(|b| b.name.as_str()));
         if let Some((low, high)) = self.body_bounds(&body) {
             let middle = 0.5 * (low + high);
-            let place = match (self.bodies_bounds(), colliders_bounds(&self.scene)) {
+            let place = match (self.bodies_bounds(), self.colliders_bounds()) {
                 // Beside the others, as high as they reach.
                 (Some((_, others)), _) => DVec3::new(others.x + 0.25 - low.x, others.y - high.y, -middle.z),
                 (None, Some((under_low, under_high))) => {
@@ -487,10 +483,6 @@ impl Document {
 
     /// Box around a body as it is placed, m.
     fn body_bounds(&self, body: &Body) -> Option<(DVec3, DVec3)> {
-        let corners = |low: DVec3, high: DVec3| {
-            let pick = |k: u32, bit: u32, axis: usize| if k >> bit & 1 == 0 { low[axis] } else { high[axis] };
-            (0..8).map(|k| DVec3::new(pick(k, 0, 0), pick(k, 1, 1), pick(k, 2, 2))).collect::<Vec<_>>()
-        };
         let points = match &body.shape {
             Shape::Grid(Grid { size: [u, v], plane, .. }) => match plane {
                 GridPlane::Xz => corners(DVec3::ZERO, DVec3::new(*u, 0.0, *v)),
@@ -516,31 +508,46 @@ impl Document {
         let (low, high) = mesh::bounds(&placed);
         (low.is_finite() && high.is_finite()).then_some((low, high))
     }
-}
 
-/// Box around all colliders that have an end, m; turned ones are taken as the ball around them.
-fn colliders_bounds(scene: &Scene) -> Option<(DVec3, DVec3)> {
-    let bounds = scene.colliders.iter().filter_map(|collider| {
-        let half = match collider.shape {
+    /// Box around all colliders, m: of planes the height, of meshes that cannot be read nothing.
+    fn colliders_bounds(&self) -> Option<(DVec3, DVec3)> {
+        let bounds = |collider: &Collider| self.collider_bounds(collider);
+        self.scene.colliders.iter().filter_map(bounds).reduce(union)
+    }
+
+    /// Box around a collider, m; a turned one is taken as the box around its turned box.
+    fn collider_bounds(&self, collider: &Collider) -> Option<(DVec3, DVec3)> {
+        let around = |half: DVec3| (-half, half);
+        let of_mesh = |mesh: &InlineMesh| {
+            mesh::bounds(&mesh.positions.iter().map(|p| DVec3::from(*p)).collect::<Vec<_>>())
+        };
+        let (low, high) = match &collider.shape {
             ColliderShape::Plane(_) => {
                 let at = DVec3::new(0.0, collider.position[1], 0.0);
                 return Some((at, at));
             }
-            ColliderShape::Sphere(SphereShape { radius }) => DVec3::splat(radius),
-            ColliderShape::Box(BoxShape { size }) => 0.5 * DVec3::from(size),
+            ColliderShape::Sphere(SphereShape { radius }) => around(DVec3::splat(*radius)),
+            ColliderShape::Box(BoxShape { size }) => around(0.5 * DVec3::from(*size)),
             ColliderShape::Capsule(RoundShape { radius, height }) => {
-                DVec3::new(radius, 0.5 * height + radius, radius)
+                around(DVec3::new(*radius, 0.5 * height + radius, *radius))
             }
             ColliderShape::Cylinder(RoundShape { radius, height }) => {
-                DVec3::new(radius, 0.5 * height, radius)
+                around(DVec3::new(*radius, 0.5 * height, *radius))
             }
+            ColliderShape::Mesh(mesh) => of_mesh(mesh),
+            ColliderShape::File(file) => of_mesh(&self.files.mesh(file, &mut BTreeSet::new()).ok()?),
         };
-        let half = if collider.rotate_deg == [0.0; 3] { half } else { DVec3::splat(half.length()) };
-        let centre = DVec3::from(collider.position);
-        let (low, high) = (centre - half, centre + half);
+        let turn = rotation(DVec3::from(collider.rotate_deg));
+        let place = |p: &DVec3| turn * (*p * collider.scale) + DVec3::from(collider.position);
+        let (low, high) = mesh::bounds(&corners(low, high).iter().map(place).collect::<Vec<_>>());
         (low.is_finite() && high.is_finite()).then_some((low, high))
-    });
-    bounds.reduce(union)
+    }
+}
+
+/// The eight corners of a box.
+fn corners(low: DVec3, high: DVec3) -> Vec<DVec3> {
+    let pick = |k: u32, bit: u32, axis: usize| if k >> bit & 1 == 0 { low[axis] } else { high[axis] };
+    (0..8).map(|k| DVec3::new(pick(k, 0, 0), pick(k, 1, 1), pick(k, 2, 2))).collect()
 }
 
 fn union(a: (DVec3, DVec3), b: (DVec3, DVec3)) -> (DVec3, DVec3) {

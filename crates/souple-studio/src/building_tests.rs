@@ -2,6 +2,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use souple::Simulation;
+use souple::scene::Scene;
 use souple_files::disk;
 
 use super::*;
@@ -39,7 +40,7 @@ fn all_that_can_be_added_runs_alone() {
         ("curtain", |d| d.add_cloth(ClothKind::Curtain)),
         ("rope", Document::add_rope),
         ("soft mesh", |d| d.add_mesh(&teapot(), MeshUse::SoftBody).unwrap()),
-        ("box of a mesh", |d| d.add_mesh(&teapot(), MeshUse::BoxCollider).unwrap()),
+        ("mesh collider", |d| d.add_mesh(&teapot(), MeshUse::Collider).unwrap()),
         ("floor", |d| d.add_collider(ColliderKind::Floor)),
         ("sphere", |d| d.add_collider(ColliderKind::Sphere)),
         ("box", |d| d.add_collider(ColliderKind::Box)),
@@ -123,9 +124,16 @@ fn meshes_of_any_unit_become_about_a_metre() {
         assert_eq!((body.placement.scale, body.name.as_str()), (scale, "tetra"));
         runs(&document);
         let mut document = Document::new();
-        assert_eq!(document.add_mesh(&path, MeshUse::BoxCollider), Ok(Object::Collider(0)));
-        let ColliderShape::Box(BoxShape { size }) = document.scene().colliders[0].shape else { panic!() };
-        assert!((size[0] - extent * scale).abs() < 1e-9 && document.scene().colliders[0].name == "tetra");
+        assert_eq!(document.add_mesh(&path, MeshUse::Collider), Ok(Object::Collider(0)));
+        let collider = &document.scene().colliders[0];
+        assert!(matches!(collider.shape, ColliderShape::File(_)));
+        assert_eq!((collider.scale, collider.name.as_str()), (scale, "tetra"));
+        let compiled = document.compile().unwrap();
+        let (low, high) = compiled.model.colliders[0].form.bounds().unwrap();
+        assert!(((high - low).x - extent * scale).abs() < 1e-9);
+        // A body that is added later is put above it.
+        document.add_cloth(ClothKind::Sheet);
+        assert!(document.scene().bodies[0].placement.translate[1] > high.y);
     }
     let broken = folder.path().join("broken.obj");
     fs::write(&broken, "v 1 2\n").unwrap();
@@ -227,7 +235,7 @@ fn images_and_shaders_go_to_what_is_selected_or_to_the_only_body() {
     // Nothing to put an image on yet.
     assert!(set(&mut document, "cloth.png", Object::Scene).unwrap_err().contains("select"));
     document.add_mesh(&mesh, MeshUse::SoftBody).unwrap();
-    document.add_mesh(&mesh, MeshUse::BoxCollider).unwrap();
+    document.add_mesh(&mesh, MeshUse::Collider).unwrap();
     // The only body, then the selected object.
     assert_eq!(set(&mut document, "cloth.png", Object::Scene), Ok(Object::Body(0)));
     assert_eq!(document.scene().bodies[0].look.as_ref().unwrap().style, Style::Texture);

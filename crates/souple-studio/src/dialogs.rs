@@ -164,7 +164,7 @@ pub fn show_question(app: &mut StudioApp, ctx: &egui::Context) {
                 ui.add_space(8.0);
                 ui.horizontal(|ui| {
                     for (label, usage) in
-                        [("Soft body", MeshUse::SoftBody), ("Box collider", MeshUse::BoxCollider)]
+                        [("Soft body", MeshUse::SoftBody), ("Mesh collider", MeshUse::Collider)]
                     {
                         if ui.button(label).clicked() {
                             answered = true;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use souple::scene::{Scene, Shape};
+use souple::scene::{ColliderShape, InlineMesh, Scene, Shape};
 pub use souple_files::FileChange;
 use souple_files::{FileError, FileWatch, disk, read_scene_file, scene_for_recording, size};
 use souple_formats::import::Limits;
@@ -430,15 +430,20 @@ fn forget_oldest(steps: &mut Vec<Step>) {
 
 /// About what a scene takes in memory, bytes.
 fn scene_bytes(scene: &Scene) -> usize {
-    let meshes = scene.bodies.iter().map(|body| match &body.shape {
-        Shape::Mesh(mesh) => {
-            size_of_val(mesh.positions.as_slice())
-                + size_of_val(mesh.triangles.as_slice())
-                + size_of_val(mesh.uvs.as_slice())
-        }
+    let of_mesh = |mesh: &InlineMesh| {
+        size_of_val(mesh.positions.as_slice())
+            + size_of_val(mesh.triangles.as_slice())
+            + size_of_val(mesh.uvs.as_slice())
+    };
+    let bodies = scene.bodies.iter().map(|body| match &body.shape {
+        Shape::Mesh(mesh) => of_mesh(mesh),
         _ => 0,
     });
-    (4 << 10) + meshes.sum::<usize>()
+    let colliders = scene.colliders.iter().map(|collider| match &collider.shape {
+        ColliderShape::Mesh(mesh) => of_mesh(mesh),
+        _ => 0,
+    });
+    (4 << 10) + bodies.chain(colliders).sum::<usize>()
 }
 
 /// The text of a scene file, refused when it could not be read back.

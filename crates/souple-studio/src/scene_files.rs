@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use souple::scene::{Body, InlineMesh, MeshFile, Scene, Shape, Style};
+use souple::scene::{ColliderShape, InlineMesh, MeshFile, Scene, Shape, Style};
 use souple::{Model, ModelBuilder, SceneError};
 use souple_files::{FileChange, FileWatch, SceneFolder, check_size, disk};
 use souple_formats::import::Limits;
-use souple_formats::scene::resolve_meshes;
+use souple_formats::scene::read_mesh_file;
 
 /// A scene, compiled.
 #[derive(Debug)]
@@ -111,6 +111,14 @@ impl SceneFiles {
                 body.shape = Shape::Mesh(mesh);
             }
         }
+        for (c, collider) in resolved.colliders.iter_mut().enumerate() {
+            if let ColliderShape::File(file) = &collider.shape {
+                let field = || format!("collider[{c}].shape.file.path");
+                let mesh =
+                    self.mesh(file, &mut used).map_err(|error| SceneError { field: field(), ..error })?;
+                collider.shape = ColliderShape::Mesh(mesh);
+            }
+        }
         self.cache().0.retain(|key, _| used.contains(key));
         Ok(resolved)
     }
@@ -132,19 +140,12 @@ impl SceneFiles {
         }
         // Begun before the file is read: a change in between is seen next time.
         let watch = key.as_ref().map(|(path, _)| FileWatch::new(path));
-        let body = Body { shape: Shape::File(file.clone()), ..Body::default() };
-        let mut alone = Scene { bodies: vec![body], ..Scene::default() };
         let limit = Limits::default().max_bytes;
-        resolve_meshes(&mut alone, &mut |written| self.read(written, limit, "mesh"))?;
-        match alone.bodies.pop().map(|body| body.shape) {
-            Some(Shape::Mesh(mesh)) => {
-                if let (Some(key), Some(watch)) = (key, watch) {
-                    self.cache().0.insert(key, (watch, mesh.clone()));
-                }
-                Ok(mesh)
-            }
-            _ => Err(SceneError::new("", format!("'{}' was not read", file.path), "choose another file")),
+        let mesh = read_mesh_file(file, "", &mut |written| self.read(written, limit, "mesh"))?;
+        if let (Some(key), Some(watch)) = (key, watch) {
+            self.cache().0.insert(key, (watch, mesh.clone()));
         }
+        Ok(mesh)
     }
 
     fn cache(&self) -> std::sync::MutexGuard<'_, MeshCache> {
@@ -157,6 +158,11 @@ impl SceneFiles {
 pub(crate) fn for_each_path(scene: &mut Scene, change: &mut dyn FnMut(&mut String, &str)) {
     for body in &mut scene.bodies {
         if let Shape::File(file) = &mut body.shape {
+            change(&mut file.path, "mesh");
+        }
+    }
+    for collider in &mut scene.colliders {
+        if let ColliderShape::File(file) = &mut collider.shape {
             change(&mut file.path, "mesh");
         }
     }
@@ -176,7 +182,7 @@ mod tests {
     use std::fs;
     use std::time::Duration;
 
-    use souple::scene::{Grid, Springs};
+    use souple::scene::{Body, Collider, Grid, Springs};
 
     use super::*;
 
@@ -226,6 +232,11 @@ mod tests {
         scene.bodies[1].name = "soft".into();
         let message = job(scene, &files).run().unwrap_err();
         assert!(message.starts_with("body[1].shape.file.path: cannot read 'none.obj'"), "{message}");
+
+        let shape = ColliderShape::File(MeshFile { path: "none.obj".into(), weld: true });
+        let scene = Scene { colliders: vec![Collider { shape, ..Collider::default() }], ..Scene::default() };
+        let message = job(scene, &files).run().unwrap_err();
+        assert!(message.starts_with("collider[0].shape.file.path: cannot read 'none.obj'"), "{message}");
 
         let thin = Body { density: Some(-1.0), ..Body::default() };
         let scene = Scene { bodies: vec![thin], ..Scene::default() };

@@ -10,6 +10,7 @@ use glam::{DVec3, Mat4, Quat, Vec3};
 use souple::contact::primitives::Primitive;
 use souple::measure::{intersections, vertex_crossing};
 use souple::mesh::Topology;
+use souple::model::ColliderForm;
 use souple::scene::Scene;
 use souple::{Model, Simulation};
 
@@ -44,6 +45,8 @@ pub struct ItemMesh {
     pub rope_radius: f32,
     /// Topology of a soft body, for measures.
     pub topology: Option<Arc<Topology>>,
+    /// Whether it stands for a plane without an end, of which a part is drawn.
+    pub endless: bool,
 }
 
 /// One thing to be drawn.
@@ -77,11 +80,13 @@ impl Item {
     }
 }
 
-/// Where the bodies of a moment cross themselves and each other. It takes about as long as a frame of cloth to find out, so it is
+/// Where the bodies of a moment cross themselves, each other and colliders that are meshes. It takes about as long as a frame of cloth to find out, so it is
 /// done when first asked, once. Decided exactly for the positions that are drawn, which have 32 bits.
 #[derive(Debug, Default)]
 pub struct Crossings {
     bodies: Vec<(Arc<Vec<Vec3>>, Arc<ItemMesh>)>,
+    /// Colliders that are meshes, and where they are.
+    colliders: Vec<(Arc<Vec<Vec3>>, Arc<ItemMesh>, Mat4)>,
     /// Of each body: its vertices, ascending.
     vertices: OnceLock<Vec<Vec<u32>>>,
 }
@@ -89,33 +94,46 @@ pub struct Crossings {
 impl Crossings {
     /// Of bodies, by their positions and meshes.
     pub fn of(bodies: Vec<(Arc<Vec<Vec3>>, Arc<ItemMesh>)>) -> Crossings {
-        Crossings { bodies, vertices: OnceLock::new() }
+        Crossings { bodies, ..Crossings::default() }
+    }
+
+    /// Together with colliders that are meshes, by their positions, meshes and places.
+    pub fn with_colliders(self, colliders: Vec<(Arc<Vec<Vec3>>, Arc<ItemMesh>, Mat4)>) -> Crossings {
+        Crossings { colliders, ..self }
     }
 
     /// The vertices of a body whose triangles cross others, ascending.
     pub fn vertices(&self, body: usize) -> &[u32] {
-        let vertices = self.vertices.get_or_init(|| crossing_vertices(&self.bodies));
+        let vertices = self.vertices.get_or_init(|| self.find());
         vertices.get(body).map_or(&[], |vertices| vertices)
     }
 
     /// Memory of its own before anything is found, bytes: it shares the rest with the items.
     pub fn bytes(&self) -> usize {
-        size_of_val(self.bodies.as_slice())
+        size_of_val(self.bodies.as_slice()) + size_of_val(self.colliders.as_slice())
     }
-}
 
-fn crossing_vertices(bodies: &[(Arc<Vec<Vec3>>, Arc<ItemMesh>)]) -> Vec<Vec<u32>> {
-    let positions = |p: &Vec<Vec3>| p.iter().map(|x| x.as_dvec3()).collect::<Vec<_>>();
-    let positions: Vec<Vec<DVec3>> = bodies.iter().map(|(p, _)| positions(p)).collect();
-    let surfaces: Vec<_> =
-        positions.iter().zip(bodies).map(|(x, (_, mesh))| (&x[..], &mesh.triangles[..])).collect();
-    let crossings = intersections::between(&surfaces);
-    let mut marks = Vec::new();
-    let of_body = |(body, (x, triangles)): (u32, &(&[DVec3], &[[u32; 3]]))| {
-        vertex_crossing(&crossings, body, triangles, x.len(), &mut marks);
-        (0u32..).zip(&marks).filter(|(_, mark)| **mark > 0.0).map(|(vertex, _)| vertex).collect()
-    };
-    (0u32..).zip(&surfaces).map(of_body).collect()
+    fn find(&self) -> Vec<Vec<u32>> {
+        let wide = |x: &Vec3| x.as_dvec3();
+        let bodies = self.bodies.iter().map(|(x, _)| x.iter().map(wide).collect());
+        let colliders = self
+            .colliders
+            .iter()
+            .map(|(x, _, transform)| x.iter().map(|x| wide(&transform.transform_point3(*x))).collect());
+        let positions: Vec<Vec<DVec3>> = bodies.chain(colliders).collect();
+        let bodies = self.bodies.iter().map(|(_, mesh)| mesh);
+        let meshes = bodies.chain(self.colliders.iter().map(|(_, mesh, _)| mesh));
+        let surfaces: Vec<_> =
+            positions.iter().zip(meshes).map(|(x, mesh)| (&x[..], &mesh.triangles[..])).collect();
+        let (bodies, colliders) = surfaces.split_at(self.bodies.len());
+        let crossings = intersections::with_colliders(bodies, colliders);
+        let mut marks = Vec::new();
+        let of_body = |(body, (x, triangles)): (u32, &(&[DVec3], &[[u32; 3]]))| {
+            vertex_crossing(&crossings, body, triangles, x.len(), &mut marks);
+            (0u32..).zip(&marks).filter(|(_, mark)| **mark > 0.0).map(|(vertex, _)| vertex).collect()
+        };
+        (0u32..).zip(bodies).map(of_body).collect()
+    }
 }
 
 /// Everything that is seen at one instant.
@@ -136,7 +154,7 @@ impl Moment {
     pub fn points(&self, bodies_only: bool) -> impl Iterator<Item = Vec3> + Clone {
         let seen = self.items.iter().filter(move |item| match item.kind {
             ItemKind::Body(_) => true,
-            ItemKind::Collider(_) => !bodies_only && item.mesh.triangles.len() > 2,
+            ItemKind::Collider(_) => !bodies_only && !item.mesh.endless,
         });
         seen.flat_map(|item| item.positions.iter().map(|p| item.transform.transform_point3(*p)))
     }
@@ -166,6 +184,8 @@ struct ColliderShape {
     mesh: Arc<ItemMesh>,
     /// Outward normal of a plane in its own frame.
     plane: Option<DVec3>,
+    /// Whether its triangles are the collider itself, not a likeness of a round shape.
+    is_mesh: bool,
 }
 
 impl Capture {
@@ -196,13 +216,16 @@ impl Capture {
             .flat_map(|body| &body.topology.rest_positions)
             .fold(1.0f64, |reach, x| reach.max(x.abs().max_element()));
         let colliders = model.colliders.iter().map(|collider| {
-            let (positions, mesh) = geometry::primitive_mesh(&collider.shape, 4.0 * reach as f32);
-            let plane = match collider.shape {
-                Primitive::Plane { normal } => Some(normal),
+            let (positions, mesh) = match &collider.form {
+                ColliderForm::Primitive(shape) => geometry::primitive_mesh(shape, 4.0 * reach as f32),
+                ColliderForm::Mesh(mesh) => geometry::collider_mesh(mesh),
+            };
+            let plane = match collider.form {
+                ColliderForm::Primitive(Primitive::Plane { normal }) => Some(normal),
                 _ => None,
             };
-            let name = Arc::from(collider.name.as_str());
-            ColliderShape { name, positions: Arc::new(positions), mesh: Arc::new(mesh), plane }
+            let (name, is_mesh) = (Arc::from(collider.name.as_str()), collider.form.mesh().is_some());
+            ColliderShape { name, positions: Arc::new(positions), mesh: Arc::new(mesh), plane, is_mesh }
         });
         Capture {
             meshes,
@@ -237,8 +260,7 @@ impl Capture {
                 transform: Mat4::IDENTITY,
             });
         }
-        let crossings = Arc::new(Crossings::of(seen));
-        moment.items.iter_mut().for_each(|item| item.crossings = Arc::clone(&crossings));
+        let mut meshes = Vec::new();
         for (c, collider) in self.colliders.iter().enumerate() {
             let pose = simulation.collider_pose(c);
             if let Some(normal) = collider.plane
@@ -249,6 +271,10 @@ impl Capture {
                 continue;
             }
             let rotation = Quat::from_array(pose.rotation.to_array().map(|part| part as f32));
+            let transform = Mat4::from_rotation_translation(rotation, pose.translation.as_vec3());
+            if collider.is_mesh {
+                meshes.push((Arc::clone(&collider.positions), Arc::clone(&collider.mesh), transform));
+            }
             moment.items.push(Item {
                 name: Arc::clone(&collider.name),
                 kind: ItemKind::Collider(c),
@@ -257,9 +283,12 @@ impl Capture {
                 speeds: Arc::default(),
                 contacts: Arc::default(),
                 crossings: Arc::default(),
-                transform: Mat4::from_rotation_translation(rotation, pose.translation.as_vec3()),
+                transform,
             });
         }
+        let crossings = Arc::new(Crossings::of(seen).with_colliders(meshes));
+        let bodies = moment.items.iter_mut().filter(|item| matches!(item.kind, ItemKind::Body(_)));
+        bodies.for_each(|item| item.crossings = Arc::clone(&crossings));
         moment
     }
 }
@@ -275,5 +304,6 @@ fn body_mesh(topology: &Arc<Topology>, uvs: &[[f32; 2]], rope_radius: f32) -> It
         uvs: topology.parents.iter().map(|&p| uvs.get(p as usize).copied().unwrap_or_default()).collect(),
         rope_radius,
         topology: Some(Arc::clone(topology)),
+        endless: false,
     }
 }

@@ -13,6 +13,7 @@ use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
 use glam::{DVec3, Vec3};
 use souple::contact::primitives::Primitive;
+use souple::mesh::{ColliderMesh, mesh_edges};
 
 use crate::capture::ItemMesh;
 
@@ -139,7 +140,26 @@ pub fn primitive_mesh(shape: &Primitive, plane_half_size: f32) -> (Vec<Vec3>, It
             builder.quad(Vec3::ZERO, across * plane_half_size, up.cross(across) * plane_half_size);
         }
     }
-    builder.finish(matches!(shape, Primitive::Sphere { .. } | Primitive::Capsule { .. }))
+    let (positions, mesh) =
+        builder.finish(matches!(shape, Primitive::Sphere { .. } | Primitive::Capsule { .. }));
+    (positions, ItemMesh { endless: matches!(shape, Primitive::Plane { .. }), ..mesh })
+}
+
+/// A collider that is a mesh, in its own frame. Its vertices are shared by their triangles, so that normals are smooth.
+pub fn collider_mesh(collider: &ColliderMesh) -> (Vec<Vec3>, ItemMesh) {
+    let edges: Vec<[u32; 2]> = mesh_edges(&collider.triangles, &[]).iter().map(|&(i, j)| [i, j]).collect();
+    let uvs = match collider.uvs.is_empty() {
+        true => planar_uvs(&collider.positions),
+        false => collider.uvs.iter().map(|uv| uv.map(|c| c as f32)).collect(),
+    };
+    let mesh = ItemMesh {
+        edge_triangles: edge_triangles(&edges, &collider.triangles),
+        triangles: collider.triangles.clone(),
+        edges,
+        uvs,
+        ..ItemMesh::default()
+    };
+    (collider.positions.iter().map(|p| p.as_vec3()).collect(), mesh)
 }
 
 /// Radius, height and arc length of a half circle, or of two quarter circles with a straight part between them, from

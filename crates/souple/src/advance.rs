@@ -176,12 +176,11 @@ impl Workspace {
         match method {
             Method::RealTime(solver) => solver.collide(&frame.task(*b, inverse_masses), shares, true),
             Method::Substeps(_) => {
-                let body = &model.bodies[*b];
                 let BodyState { x, v, .. } = candidate;
                 if !contacts.within_reach(x) {
-                    contacts.widen_reach(x0, x, body, model, control);
+                    contacts.widen_reach(x0, x, *b, model, control);
                 }
-                contacts.collide(body, model, control, shares, *h, inverse_masses, x0, x, v);
+                contacts.collide(*b, model, control, shares, *h, inverse_masses, x0, x, v);
             }
         }
     }
@@ -194,7 +193,7 @@ impl Workspace {
             Method::RealTime(solver) => solver.collide(&frame.task(*b, inverse_masses), shares, false),
             Method::Substeps(_) => {
                 let BodyState { x, v, .. } = candidate;
-                contacts.push_out(&model.bodies[*b], model, control, shares, *h, inverse_masses, x0, x, v);
+                contacts.push_out(*b, model, control, shares, *h, inverse_masses, x0, x, v);
             }
         }
     }
@@ -231,7 +230,7 @@ impl Workspace {
         solver.finish(&frame.task(*b, inverse_masses), candidate, &mut contacts.points);
         let known = contacts.pairs.len();
         if !contacts.within_reach(&candidate.x) {
-            contacts.widen_reach(&state.x, &candidate.x, &model.bodies[*b], model, control);
+            contacts.widen_reach(&state.x, &candidate.x, *b, model, control);
         }
         let met_more = contacts.pairs.len() > known;
         self.place_pins(1.0);

@@ -12,7 +12,7 @@ use glam::DVec3;
 
 use crate::contact::primitives::Primitive;
 use crate::mesh::{SpringFamily, Topology};
-use crate::model::{BodyModel, ColliderModel, GroupModel, LimitModel, Model, PinModel};
+use crate::model::{BodyModel, ColliderForm, ColliderModel, GroupModel, LimitModel, Model, PinModel};
 use crate::scene::{Body, LimitMethod, Motion, Scene, Wind};
 use crate::solver::solver_name;
 
@@ -285,7 +285,19 @@ fn pin_detail(pin: &PinModel) -> String {
 }
 
 fn collider_detail(collider: &ColliderModel) -> String {
-    let shape = match collider.shape {
+    let shape = match &collider.form {
+        ColliderForm::Primitive(primitive) => primitive_detail(*primitive),
+        ColliderForm::Mesh(mesh) => {
+            let kind = if mesh.closed { "closed mesh" } else { "open mesh" };
+            format!("{kind} of {}", count(mesh.triangles.len(), "triangle", "triangles"))
+        }
+    };
+    let friction = number(collider.material.friction);
+    format!("{shape}, friction {friction}, {}", motion_detail(collider.motion.as_ref()))
+}
+
+fn primitive_detail(primitive: Primitive) -> String {
+    match primitive {
         Primitive::Plane { .. } => "plane".to_string(),
         Primitive::Sphere { radius } => format!("sphere of radius {} m", number(radius)),
         Primitive::Box { half } => format!("box of {} m", vector(half * 2.0)),
@@ -295,9 +307,7 @@ fn collider_detail(collider: &ColliderModel) -> String {
         Primitive::Cylinder { radius, half_height } => {
             format!("cylinder of radius {} m and height {} m", number(radius), number(2.0 * half_height))
         }
-    };
-    let friction = number(collider.material.friction);
-    format!("{shape}, friction {friction}, {}", motion_detail(collider.motion.as_ref()))
+    }
 }
 
 fn motion_detail(motion: Option<&Motion>) -> String {

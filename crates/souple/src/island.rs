@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use glam::DVec3;
 
-use crate::advance::{Frame, Workspace};
+use crate::advance::{Frame, Workspace, single};
 use crate::contact::rules::{Rules, Thing};
 use crate::contact::surfaces::{self, Substep, Surfaces};
 use crate::lanes::{Instructions, Point};
@@ -200,6 +200,7 @@ impl Touching {
         let mut things: Vec<surfaces::Thing> = works.iter().map(Workspace::surface).collect();
         for &c in &self.colliders {
             names.push(Thing::Collider(c as usize));
+            things.push(surface_of_collider(model, c as usize));
         }
         let rules = Rules::new(names.len(), |a, b| model.rule(names[a], names[b]));
         self.surfaces = Surfaces::new(&things, rules);
@@ -224,7 +225,8 @@ impl Touching {
         for (k, &c) in colliders.iter().enumerate() {
             let (start, end) = &frame.control.colliders[c as usize];
             let (before, now) = surfaces.places(works.len() + k);
-            let _ = (before, now, start.lerp(end, shares.0));
+            place_collider(frame.model, c as usize, &start.lerp(end, shares.0), *origin, before);
+            place_collider(frame.model, c as usize, &start.lerp(end, shares.1), *origin, now);
         }
         let rest_speed = (2.0 * frame.model.gravity.length() * h) as f32;
         surfaces.respond(frame.parallel, *instructions, &Substep { h: h as f32, left, rest_speed });
@@ -242,5 +244,22 @@ impl Touching {
             let (held, places) = surfaces.held_back(k);
             work.take_held_back(h, *origin, held, places);
         }
+    }
+}
+
+/// The surface of a collider that is a mesh.
+fn surface_of_collider(model: &Model, c: usize) -> surfaces::Thing {
+    let Some(mesh) = model.colliders[c].form.mesh() else { return surfaces::Thing::default() };
+    surfaces::Thing {
+        rest: mesh.positions.iter().map(|x| single(*x, 0.0)).collect(),
+        triangles: mesh.triangles.clone(),
+    }
+}
+
+/// Where the vertices of a collider that is a mesh are at a pose, from `origin`.
+fn place_collider(model: &Model, c: usize, pose: &Pose, origin: DVec3, places: &mut [Point]) {
+    let Some(mesh) = model.colliders[c].form.mesh() else { return };
+    for (place, x) in places.iter_mut().zip(&mesh.positions) {
+        *place = single(pose.apply(*x) - origin, 0.0);
     }
 }

@@ -6,10 +6,11 @@ use glam::DVec3;
 
 use crate::contact::primitives::Primitive;
 use crate::contact::response::ContactMaterial;
+use crate::contact::rules::PairModel;
 use crate::energy::{Energy, Volume};
 use crate::math::Pose;
 use crate::mesh::tear::TearLimits;
-use crate::mesh::{Spring, SpringFamily, Topology};
+use crate::mesh::{ColliderMesh, Spring, SpringFamily, Topology};
 use crate::scene::{Cg, Descent, Health, LimitMethod, Motion, Sleep, SolverKind, SurfaceContact, Wind, Xpbd};
 
 /// A compiled scene; made by [`crate::ModelBuilder`].
@@ -33,6 +34,8 @@ pub struct Model {
     pub bodies: Vec<BodyModel>,
     /// Rigid colliders.
     pub colliders: Vec<ColliderModel>,
+    /// Pairs of things that touch in a way of their own.
+    pub pairs: Vec<PairModel>,
     /// Hash of everything above: a snapshot of one model is not taken for another's.
     pub fingerprint: u64,
 }
@@ -162,7 +165,7 @@ pub struct ColliderModel {
     /// Name.
     pub name: String,
     /// Shape in its own frame.
-    pub shape: Primitive,
+    pub form: ColliderForm,
     /// Where it was put.
     pub pose: Pose,
     /// Scripted motion.
@@ -171,4 +174,44 @@ pub struct ColliderModel {
     pub pivot: DVec3,
     /// Friction and restitution.
     pub material: ContactMaterial,
+    /// The layer it belongs to.
+    pub layer: Option<String>,
+    /// The layers that it touches; all without it.
+    pub touches: Option<Vec<String>>,
+}
+
+/// The shape of a collider, in its own frame.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ColliderForm {
+    /// A shape by formula.
+    Primitive(Primitive),
+    /// A surface of triangles.
+    Mesh(Arc<ColliderMesh>),
+}
+
+impl ColliderForm {
+    /// The shape by formula, if it is one.
+    pub fn primitive(&self) -> Option<&Primitive> {
+        match self {
+            ColliderForm::Primitive(primitive) => Some(primitive),
+            ColliderForm::Mesh(_) => None,
+        }
+    }
+
+    /// The mesh, if it is one.
+    pub fn mesh(&self) -> Option<&Arc<ColliderMesh>> {
+        match self {
+            ColliderForm::Primitive(_) => None,
+            ColliderForm::Mesh(mesh) => Some(mesh),
+        }
+    }
+
+    /// Smallest box around it in its own frame, m; none around an endless plane.
+    pub fn bounds(&self) -> Option<(DVec3, DVec3)> {
+        match self {
+            ColliderForm::Primitive(Primitive::Plane { .. }) => None,
+            ColliderForm::Primitive(primitive) => Some(primitive.bounds(&Pose::IDENTITY, 0.0)),
+            ColliderForm::Mesh(mesh) => Some(mesh.bounds()),
+        }
+    }
 }

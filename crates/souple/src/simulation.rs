@@ -168,7 +168,7 @@ impl Simulation {
                 if injects && work.b == 0 {
                     work.contacts.reach = (DVec3::NAN, DVec3::NAN);
                 }
-                work.contacts.broad_phase(&model.bodies[work.b], model, control);
+                work.contacts.broad_phase(work.b, model, control);
             }
         });
     }

@@ -222,6 +222,13 @@ impl Hasher {
         self.word(value.to_bits());
     }
 
+    pub(crate) fn triangles(&mut self, triangles: &[[u32; 3]]) {
+        for t in triangles {
+            self.word(u64::from(t[0]) << 32 | u64::from(t[1]));
+            self.word(u64::from(t[2]));
+        }
+    }
+
     pub(crate) fn vectors(&mut self, vectors: &[DVec3]) {
         // Four chains that are joined at the end: the mixing of one number does not wait for the one before.
         let mut lanes = [self.0, self.0 ^ 1, self.0 ^ 2, self.0 ^ 3];

@@ -246,16 +246,16 @@ impl Crossings {
     /// Frames that are kept at most: a few dozen megabytes of the largest cloth.
     const KEPT: usize = 60;
 
-    fn keep(&mut self, state: &State) {
-        self.kept.push(state.clone());
+    fn keep(&mut self, simulation: &Simulation) {
+        self.kept.push(simulation.state().clone());
         if self.kept.len() >= Self::KEPT {
-            self.count();
+            self.count(simulation.model());
         }
     }
 
-    fn count(&mut self) {
+    fn count(&mut self, model: &Model) {
         for state in self.kept.drain(..) {
-            self.last = intersections::in_scene(&state).len();
+            self.last = intersections::in_scene(model, &state).len();
             self.frames += 1;
             self.clean += u32::from(self.last == 0);
         }
@@ -296,7 +296,7 @@ pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
             }
             // Every repeat moves by the same bits: one is looked at.
             if let (Some(crossings), 0) = (&mut crossings, repeat) {
-                crossings.keep(simulation.state());
+                crossings.keep(&simulation);
             }
             if apart && frame == 0 {
                 first_ms = first_ms.min(ms);
@@ -306,7 +306,7 @@ pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
             worst = worst.max(ms);
         }
         if let Some(crossings) = &mut crossings {
-            crossings.count();
+            crossings.count(simulation.model());
         }
         p999.sort_by(f64::total_cmp);
         over_frames = p999.get(p999.len() / 2).copied().zip(p999.last().copied()).or(over_frames);

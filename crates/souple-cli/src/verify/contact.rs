@@ -140,7 +140,7 @@ pub(super) fn collisions() -> Vec<Case> {
     ];
     for (name, shape) in shapes {
         for speed in [10.0, 50.0] {
-            let passed = tunnelling(shape, speed);
+            let passed = tunnelling(shape.clone(), speed);
             let label = format!("contact/no tunnelling/{name} at {speed} m/s");
             cases.push(Case::new(label, "particles passed through", 0.0, passed, 0.0));
         }
@@ -176,7 +176,7 @@ fn tunnelling(shape: ColliderShape, speed: f64) -> f64 {
     };
     let mut s =
         simulate(Scene { gravity: [0.0; 3], bodies: vec![body], colliders: vec![ram], ..Scene::default() });
-    let primitive = s.model().colliders[0].shape;
+    let primitive = s.model().colliders[0].form.primitive().copied();
     // Particles that are hit head-on; those hit further out may rightly be pushed aside and passed.
     let head_on = |x: &DVec3| x.x.abs() < 0.01 && x.y.abs() < 0.07;
     let start_positions = &s.state().bodies[0].x;
@@ -188,7 +188,7 @@ fn tunnelling(shape: ColliderShape, speed: f64) -> f64 {
     let passed = in_path.iter().filter(|&&i| {
         let local = s.state().bodies[0].x[i] - centre;
         let behind = local.z < 0.0;
-        behind || primitive.signed_distance(local) < 0.0
+        behind || primitive.is_some_and(|shape| shape.signed_distance(local) < 0.0)
     });
     passed.count() as f64
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use souple::SceneError;
-use souple::scene::{InlineMesh, MeshFile, Scene, Shape};
+use souple::scene::{ColliderShape, InlineMesh, MeshFile, Scene, Shape};
 use thiserror::Error;
 
 use super::error::quotable;
@@ -61,7 +61,7 @@ pub fn safe_relative_path(path: &str) -> Result<PathBuf, PathProblem> {
     if parts.is_empty() { Err(PathProblem::NoFile) } else { Ok(parts.into_iter().collect()) }
 }
 
-/// Replaces every mesh file of a scene by the mesh itself, welded where the scene asks for it.
+/// Replaces every mesh file of a scene, of bodies and of colliders, by the mesh itself, welded where the scene asks for it.
 ///
 /// `read` is given the path as written in the scene and returns the bytes of the file, or says why not. It decides which
 /// paths are allowed; [`safe_relative_path`] is there to help. An error leaves the scene partly resolved.
@@ -72,13 +72,21 @@ pub fn resolve_meshes(
     for (index, body) in scene.bodies.iter_mut().enumerate() {
         if let Shape::File(file) = &body.shape {
             let field = format!("body[{index}].shape.file.path");
-            body.shape = Shape::Mesh(load(file, &field, read)?);
+            body.shape = Shape::Mesh(read_mesh_file(file, &field, read)?);
+        }
+    }
+    for (index, collider) in scene.colliders.iter_mut().enumerate() {
+        if let ColliderShape::File(file) = &collider.shape {
+            let field = format!("collider[{index}].shape.file.path");
+            collider.shape = ColliderShape::Mesh(read_mesh_file(file, &field, read)?);
         }
     }
     Ok(())
 }
 
-fn load(
+/// The mesh of a file that a scene names, welded if it asks for it. `field` is where the path stands in the scene; `read` is
+/// that of [`resolve_meshes`].
+pub fn read_mesh_file(
     file: &MeshFile,
     field: &str,
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,

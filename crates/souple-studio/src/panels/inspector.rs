@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use eframe::egui::{self, ScrollArea, Ui};
 use souple::scene::{Border, Pull, Scene, Select, Shape};
+use souple_viewer::ItemKind;
 
 use super::fields::{Effect, Form, live, restart, words_only};
 use super::icons::{Icon, icon_button, icon_label};
 use super::inspector_body::{body_fields, body_line, for_form, from_form, pin_fields, pull_fields};
 use super::inspector_look::{LookWish, look_fields};
 use super::inspector_world::{
-    collider_fields, collider_line, group_fields, scene_fields, subtitle, wind_fields,
+    collider_fields, collider_for_form, collider_from_form, collider_line, group_fields, scene_fields,
+    subtitle, wind_fields,
 };
 use super::theme::palette;
 use crate::actions::Purpose;
@@ -365,18 +367,20 @@ fn pull(app: &mut StudioApp, ui: &mut Ui, b: usize, p: usize) {
 }
 
 fn collider(app: &mut StudioApp, ui: &mut Ui, c: usize) {
-    let Some(mut collider) = app.document.scene().colliders.get(c).cloned() else { return };
+    let Some(mut collider) = app.document.scene().colliders.get(c).map(collider_for_form) else { return };
+    let shown = app.shown.moment.items.iter().find(|item| item.kind == ItemKind::Collider(c));
+    let triangles = shown.map(|item| item.mesh.triangles.len());
     let docs = Arc::clone(&app.docs);
     let mut form = Form::new(&docs, format!("'{}'", collider.name));
     let name = form.name(ui, live("Name", "Collider", "name", ""), &collider.name);
-    collider_fields(&mut form, ui, &mut collider);
+    collider_fields(&mut form, ui, &mut collider, triangles);
     let mut wish = None;
     section(ui, "Look", false, |ui| {
         wish = look_fields(&mut form, ui, &mut collider.look, app.looks.colliders.get(c), &app.styles, false);
     });
     app.apply_form(&form.changes, |scene| {
         if let Some(place) = scene.colliders.get_mut(c) {
-            *place = collider;
+            collider_from_form(collider, place);
         }
     });
     rename(app, Object::Collider(c), name);

@@ -2,8 +2,8 @@
 
 use eframe::egui::{self, Ui};
 use souple::scene::{
-    BoxShape, Collider, ColliderShape, Group, Gusts, Interpolation, Key, Motion, PlaneShape, RandomForce,
-    RoundShape, Scene, Sinus, SolverKind, SphereShape, Wind,
+    BoxShape, Collider, ColliderShape, Group, Gusts, InlineMesh, Interpolation, Key, Motion, PlaneShape,
+    RandomForce, RoundShape, Scene, Sinus, SolverKind, SphereShape, Wind,
 };
 
 use super::fields::{Effect, Form, live, look, words_only};
@@ -99,26 +99,34 @@ pub fn group_fields(form: &mut Form, ui: &mut Ui, group: &mut Group) {
     }
 }
 
-/// Fields of a collider but its name and look.
-pub fn collider_fields(form: &mut Form, ui: &mut Ui, collider: &mut Collider) {
+/// Fields of a collider but its name and look; `triangles` are those of a mesh as it is shown.
+pub fn collider_fields(form: &mut Form, ui: &mut Ui, collider: &mut Collider, triangles: Option<usize>) {
     section(ui, "Shape", true, |ui| {
-        let kinds = [(0, "plane"), (1, "sphere"), (2, "box"), (3, "capsule"), (4, "cylinder")];
+        let mut kinds = vec![(0, "plane"), (1, "sphere"), (2, "box"), (3, "capsule"), (4, "cylinder")];
         let mut kind = match collider.shape {
             ColliderShape::Plane(_) => 0,
             ColliderShape::Sphere(_) => 1,
             ColliderShape::Box(_) => 2,
             ColliderShape::Capsule(_) => 3,
             ColliderShape::Cylinder(_) => 4,
+            ColliderShape::File(_) => 5,
+            ColliderShape::Mesh(_) => 6,
         };
+        // A mesh is added from the menu; here it can only become something else.
+        match kind {
+            5 => kinds.push((5, "file")),
+            6 => kinds.push((6, "mesh")),
+            _ => {}
+        }
         if form.choice(ui, live("Kind", "Collider", "shape", ""), "ColliderShape", &kinds, &mut kind) {
             let round = RoundShape { radius: 0.15, height: 0.5 };
-            collider.shape = [
-                ColliderShape::Plane(PlaneShape::default()),
-                ColliderShape::Sphere(SphereShape { radius: 0.25 }),
-                ColliderShape::Box(BoxShape { size: [0.5; 3] }),
-                ColliderShape::Capsule(round),
-                ColliderShape::Cylinder(round),
-            ][kind];
+            collider.shape = match kind {
+                1 => ColliderShape::Sphere(SphereShape { radius: 0.25 }),
+                2 => ColliderShape::Box(BoxShape { size: [0.5; 3] }),
+                3 => ColliderShape::Capsule(round),
+                4 => ColliderShape::Cylinder(round),
+                _ => ColliderShape::Plane(PlaneShape::default()),
+            };
         }
         match &mut collider.shape {
             ColliderShape::Plane(plane) => {
@@ -134,12 +142,30 @@ pub fn collider_fields(form: &mut Form, ui: &mut Ui, collider: &mut Collider) {
                 form.number(ui, live("Radius", "RoundShape", "radius", "m"), 1e-3..=FAR, &mut round.radius);
                 form.number(ui, live("Height", "RoundShape", "height", "m"), 0.0..=FAR, &mut round.height);
             }
+            ColliderShape::File(file) => {
+                form.row(ui, live("Mesh file", "MeshFile", "path", ""), |ui| {
+                    ui.add(egui::Label::new(file.path.as_str()).truncate()).on_hover_text(file.path.as_str())
+                });
+                form.flag(ui, live("Weld", "MeshFile", "weld", ""), &mut file.weld);
+            }
+            // The form has it without its contents.
+            ColliderShape::Mesh(_) => {
+                form.row(ui, live("Mesh", "ColliderShape", "mesh", ""), |ui| {
+                    ui.label("in the scene file itself")
+                });
+            }
+        }
+        if let (ColliderShape::File(_) | ColliderShape::Mesh(_), Some(n)) = (&collider.shape, triangles) {
+            form.row(ui, live("Triangles", "InlineMesh", "triangles", ""), |ui| ui.label(n.to_string()));
         }
     });
     section(ui, "Placement", true, |ui| {
         form.vector(ui, live("Position, m", "Collider", "position", "m"), -FAR..=FAR, &mut collider.position);
         let turn = live("Turn, °", "Collider", "rotate_deg", "degrees about the axis");
         form.vector(ui, turn, -720.0..=720.0, &mut collider.rotate_deg);
+        if !matches!(collider.shape, ColliderShape::Plane(_)) {
+            form.number(ui, live("Scale", "Collider", "scale", ""), 1e-6..=1e6, &mut collider.scale);
+        }
     });
     section(ui, "Contact", true, |ui| {
         form.slider(
@@ -272,6 +298,40 @@ pub fn collider_line(collider: &Collider) -> String {
         ColliderShape::Box(b) => format!("box of {} × {} × {} m", p(b.size[0]), p(b.size[1]), p(b.size[2])),
         ColliderShape::Capsule(r) => format!("capsule of radius {} m, {} m long", p(r.radius), p(r.height)),
         ColliderShape::Cylinder(r) => format!("cylinder of radius {} m, {} m long", p(r.radius), p(r.height)),
+        ColliderShape::File(file) => format!("mesh {}", file.path),
+        ColliderShape::Mesh(mesh) => format!("mesh of {} vertices", mesh.positions.len()),
+    }
+}
+
+/// A copy of a collider for its form, which shows nothing of a mesh that stands in the scene itself: that may be large.
+pub fn collider_for_form(collider: &Collider) -> Collider {
+    let shape = match &collider.shape {
+        ColliderShape::Mesh(_) => ColliderShape::Mesh(InlineMesh::default()),
+        shape => shape.clone(),
+    };
+    Collider {
+        name: collider.name.clone(),
+        shape,
+        position: collider.position,
+        rotate_deg: collider.rotate_deg,
+        scale: collider.scale,
+        motion: collider.motion.clone(),
+        friction: collider.friction,
+        restitution: collider.restitution,
+        tangential_keep: collider.tangential_keep,
+        look: collider.look.clone(),
+    }
+}
+
+/// Writes what a form changed back into its collider.
+pub fn collider_from_form(edited: Collider, collider: &mut Collider) {
+    let mesh = match &mut collider.shape {
+        ColliderShape::Mesh(mesh) => Some(std::mem::take(mesh)),
+        _ => None,
+    };
+    *collider = edited;
+    if let (ColliderShape::Mesh(place), Some(mesh)) = (&mut collider.shape, mesh) {
+        *place = mesh;
     }
 }
 

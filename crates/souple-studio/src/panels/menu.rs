@@ -121,8 +121,8 @@ fn add(app: &mut StudioApp, ui: &mut Ui) {
                 app.add_collider(kind);
             }
         }
-        if ui.button("Box around a mesh…").on_hover_text("A box of the size of a mesh file").clicked() {
-            app.ask_file(Purpose::Mesh(MeshUse::BoxCollider));
+        if ui.button("mesh…").on_hover_text("A mesh file: .obj, .ply, .stl or .3ds").clicked() {
+            app.ask_file(Purpose::Mesh(MeshUse::Collider));
         }
     });
     ui.separator();

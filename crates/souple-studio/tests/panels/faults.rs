@@ -234,7 +234,7 @@ fn questions_are_asked_one_after_the_other() {
     studio.run_steps(2);
     press(&mut studio, "Cancel");
     press(&mut studio, "Soft body");
-    press(&mut studio, "Box collider");
+    press(&mut studio, "Mesh collider");
     let scene = studio.state().document.scene();
     assert_eq!((scene.bodies.len(), scene.colliders.len()), (2, 1));
     assert!(studio.state().question.is_none());

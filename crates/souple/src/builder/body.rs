@@ -142,7 +142,7 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
     Ok(placed)
 }
 
-fn inline_mesh(m: &InlineMesh) -> TriMesh {
+pub(super) fn inline_mesh(m: &InlineMesh) -> TriMesh {
     let positions = m.positions.iter().map(|&p| DVec3::from(p)).collect();
     TriMesh { positions, triangles: m.triangles.clone(), uvs: m.uvs.clone() }
 }

@@ -9,10 +9,10 @@ use glam::DVec3;
 
 use body::build_body;
 use look::{check_look, check_view};
-use world::{build_collider, check_wind};
+use world::{build_collider, build_pairs, check_distances, check_wind};
 
 use crate::error::SceneError;
-use crate::model::{BodyModel, GroupModel, Model};
+use crate::model::{BodyModel, ColliderForm, ColliderModel, GroupModel, Model};
 use crate::scene::{Group, SCENE_FORMAT, Scene, SolverKind, Vec3};
 use crate::solver::solver_name;
 use crate::state::Hasher;
@@ -119,7 +119,7 @@ fn direction(field: &str, value: Vec3) -> Checked<DVec3> {
 }
 
 impl<'a> ModelBuilder<'a> {
-    /// A builder of that scene. Mesh files must have been read into the scene before (`Shape::Mesh`).
+    /// A builder of that scene. Mesh files must have been read into the scene before (`Shape::Mesh`, `ColliderShape::Mesh`).
     pub fn new(scene: &'a Scene) -> Self {
         ModelBuilder { scene }
     }
@@ -182,8 +182,11 @@ impl<'a> ModelBuilder<'a> {
             groups,
             bodies,
             colliders,
+            pairs: Vec::new(),
             fingerprint: 0,
         };
+        model.pairs = build_pairs(&scene.pairs, &model)?;
+        check_distances(&model)?;
         model.fingerprint = fingerprint(&model);
         Ok(model)
     }
@@ -284,7 +287,21 @@ fn fingerprint(model: &Model) -> u64 {
     hash.vectors(&[model.gravity]);
     hash.number(model.fps);
     // Plain data is hashed through its debug form, which names every field and every digit.
-    hash.text(&format!("{:?}{:?}{:?}", model.wind, model.health, model.colliders));
+    hash.text(&format!("{:?}{:?}", model.wind, model.health));
+    for ColliderModel { name, form, pose, motion, pivot, material, layer, touches } in &model.colliders {
+        hash.text(&format!("{name}{pose:?}{motion:?}{pivot:?}{material:?}"));
+        if layer.is_some() || touches.is_some() {
+            hash.text(&format!("{layer:?}{touches:?}"));
+        }
+        match form {
+            ColliderForm::Primitive(primitive) => hash.text(&format!("{primitive:?}")),
+            ColliderForm::Mesh(mesh) => {
+                hash.vectors(&mesh.positions);
+                hash.triangles(&mesh.triangles);
+                hash.word(u64::from(mesh.closed));
+            }
+        }
+    }
     for group in &model.groups {
         hash.text(solver_name(group.solver));
         hash.word(u64::from(group.substeps));
@@ -316,10 +333,7 @@ fn fingerprint(model: &Model) -> u64 {
         if body.topology.bending > 0.0 {
             hash.number(body.topology.bending);
         }
-        for t in &body.topology.triangles {
-            hash.word(u64::from(t[0]) << 32 | u64::from(t[1]));
-            hash.word(u64::from(t[2]));
-        }
+        hash.triangles(&body.topology.triangles);
         hash.text(&format!(
             "{:?}{:?}{:?}{:?}{:?}",
             body.energies, body.limits, body.tear, body.skin, body.pins
@@ -327,6 +341,9 @@ fn fingerprint(model: &Model) -> u64 {
         if let Some(contact) = &body.contact {
             hash.text(&format!("{contact:?}"));
         }
+    }
+    if !model.pairs.is_empty() {
+        hash.text(&format!("{:?}", model.pairs));
     }
     hash.finish()
 }

@@ -1,13 +1,18 @@
 //! Checks and compiles colliders, scripted motion and wind.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 
-use super::{Checked, direction, finite, not_negative, positive, vector, wrong};
+use super::body::inline_mesh;
+use super::{Checked, LARGEST, direction, finite, not_negative, positive, vector, wrong};
 use crate::contact::primitives::Primitive;
 use crate::contact::response::ContactMaterial;
+use crate::contact::rules::{PairModel, Thing};
 use crate::math::{Pose, rotation};
-use crate::model::ColliderModel;
-use crate::scene::{Collider, ColliderShape, Motion, Wind};
+use crate::mesh::{ColliderMesh, ColliderMeshError};
+use crate::model::{ColliderForm, ColliderModel, Model};
+use crate::scene::{Collider, ColliderShape, InlineMesh, Motion, Pair, Wind};
 
 pub(super) fn check_wind(wind: &Wind) -> Checked<Wind> {
     vector("wind.velocity", wind.velocity)?;
@@ -63,29 +68,78 @@ pub(super) fn share(field: &str, value: f64) -> Checked<f64> {
     }
 }
 
-pub(super) fn build_collider(at: &str, collider: &Collider) -> Checked<ColliderModel> {
+/// The shape of a collider, scaled.
+fn build_form(at: &str, collider: &Collider) -> Checked<ColliderForm> {
     let field = |name: &str| format!("{at}.{name}");
-    let size = |name: &str, value: f64| positive(&field(name), value, "m");
-    let shape = match &collider.shape {
+    let scale = positive(&field("scale"), collider.scale, "times the size")?;
+    let scaled = |value: f64| finite(&field("scale"), value * scale);
+    let size = |name: &str, value: f64| scaled(positive(&field(name), value, "m")?);
+    let primitive = match &collider.shape {
         ColliderShape::Plane(p) => {
             Primitive::Plane { normal: direction(&field("shape.plane.normal"), p.normal)? }
         }
         ColliderShape::Sphere(s) => Primitive::Sphere { radius: size("shape.sphere.radius", s.radius)? },
         ColliderShape::Box(b) => {
-            for part in b.size {
-                size("shape.box.size", part)?;
-            }
-            Primitive::Box { half: DVec3::from(b.size) * 0.5 }
+            let part = |k: usize| size("shape.box.size", b.size[k]);
+            Primitive::Box { half: DVec3::new(part(0)?, part(1)?, part(2)?) * 0.5 }
         }
         ColliderShape::Capsule(c) => Primitive::Capsule {
             radius: size("shape.capsule.radius", c.radius)?,
-            half_height: 0.5 * not_negative(&field("shape.capsule.height"), c.height, "m")?,
+            half_height: 0.5 * scaled(not_negative(&field("shape.capsule.height"), c.height, "m")?)?,
         },
         ColliderShape::Cylinder(c) => Primitive::Cylinder {
             radius: size("shape.cylinder.radius", c.radius)?,
             half_height: 0.5 * size("shape.cylinder.height", c.height)?,
         },
+        ColliderShape::Mesh(mesh) => return mesh_form(at, mesh, scale),
+        ColliderShape::File(file) => {
+            return wrong(
+                &field("shape.file.path"),
+                format!("the mesh file '{}' was not read", file.path),
+                "read mesh files into the scene before it is built (souple_formats::scene::resolve_meshes)",
+            );
+        }
     };
+    Ok(ColliderForm::Primitive(primitive))
+}
+
+/// A mesh as the shape of a collider.
+fn mesh_form(at: &str, mesh: &InlineMesh, scale: f64) -> Checked<ColliderForm> {
+    let mut mesh = inline_mesh(mesh);
+    // As given, so that the message shows the numbers of the file.
+    if let Err(problem) = mesh.validate() {
+        return wrong(&format!("{at}.shape"), problem.to_string(), "repair or re-export the mesh");
+    }
+    mesh.positions.iter_mut().for_each(|p| *p *= scale);
+    let (low, high) = mesh.bounds();
+    if low.abs().max(high.abs()).max_element() > LARGEST {
+        return wrong(
+            &format!("{at}.scale"),
+            format!("the mesh reaches from {low} to {high}"),
+            format!("keep everything within {LARGEST:.0e} m of the origin"),
+        );
+    }
+    match ColliderMesh::new(&mesh) {
+        Ok(mesh) => Ok(ColliderForm::Mesh(Arc::new(mesh))),
+        Err(problem) => {
+            let help = match problem {
+                ColliderMeshError::NoTriangles => {
+                    "a collider needs a surface: export the mesh with its faces"
+                }
+                ColliderMeshError::TooManyTriangles(_) => "simplify the mesh",
+                ColliderMeshError::NoArea(_) => {
+                    "repair or re-export the mesh, or set `scale`: lengths are in metres"
+                }
+                ColliderMeshError::Mesh(_) => "repair or re-export the mesh",
+            };
+            wrong(&format!("{at}.shape"), problem.to_string(), help)
+        }
+    }
+}
+
+pub(super) fn build_collider(at: &str, collider: &Collider) -> Checked<ColliderModel> {
+    let field = |name: &str| format!("{at}.{name}");
+    let form = build_form(at, collider)?;
     let translation = vector(&field("position"), collider.position)?;
     let turn = rotation(vector(&field("rotate_deg"), collider.rotate_deg)?);
     if let Some(motion) = &collider.motion {
@@ -99,10 +153,76 @@ pub(super) fn build_collider(at: &str, collider: &Collider) -> Checked<ColliderM
     };
     Ok(ColliderModel {
         name: collider.name.clone(),
-        shape,
+        form,
         pose: Pose { rotation: turn, translation },
         pivot: collider.motion.as_ref().and_then(|m| m.pivot).map_or(translation, DVec3::from),
         motion: collider.motion.clone(),
         material,
+        layer: collider.layer.clone(),
+        touches: collider.touches.clone(),
     })
+}
+
+/// What is said about two things in particular, by their numbers.
+pub(super) fn build_pairs(pairs: &[Pair], model: &Model) -> Checked<Vec<PairModel>> {
+    let named = |at: &str, name: &String| {
+        let body = model.bodies.iter().position(|b| b.name == *name).map(Thing::Body);
+        let collider = model.colliders.iter().position(|c| c.name == *name).map(Thing::Collider);
+        match (body, collider) {
+            (Some(one), None) | (None, Some(one)) => Ok(one),
+            (None, None) => wrong(
+                at,
+                format!("there is no body or collider '{name}'"),
+                "give the names of two bodies, or of a body and a collider",
+            ),
+            (Some(_), Some(_)) => {
+                wrong(at, format!("'{name}' is both a body and a collider"), "give them different names")
+            }
+        }
+    };
+    let mut built: Vec<PairModel> = Vec::new();
+    for (p, pair) in pairs.iter().enumerate() {
+        let field = |name: &str| format!("pair[{p}].{name}");
+        let at = field("between");
+        let between = [named(&at, &pair.between[0])?, named(&at, &pair.between[1])?];
+        if let [Thing::Collider(_), Thing::Collider(_)] = between {
+            return wrong(&at, "colliders do not touch each other", "name a body");
+        }
+        if built.iter().any(|b| b.between == between || b.between == [between[1], between[0]]) {
+            return wrong(&at, "these two have been named before", "say all about two things in one place");
+        }
+        built.push(PairModel {
+            between,
+            touch: pair.touch,
+            friction: pair.friction.map(|f| not_negative(&field("friction"), f, "1")).transpose()?,
+            restitution: pair.restitution.map(|r| share(&field("restitution"), r)).transpose()?,
+            distance: pair.distance.map(|d| not_negative(&field("distance"), d, "m")).transpose()?,
+        });
+    }
+    Ok(built)
+}
+
+/// Surfaces that touch need a distance to keep.
+pub(super) fn check_distances(model: &Model) -> Checked<()> {
+    let things = || {
+        let bodies = (0..model.bodies.len()).map(Thing::Body);
+        bodies.chain((0..model.colliders.len()).map(Thing::Collider))
+    };
+    let name = |thing: Thing| match thing {
+        Thing::Body(b) => &model.bodies[b].name,
+        Thing::Collider(c) => &model.colliders[c].name,
+    };
+    for b in 0..model.bodies.len() {
+        for other in things() {
+            let rule = model.rule(Thing::Body(b), other);
+            if rule.touch && rule.skin <= 0.0 {
+                return wrong(
+                    &format!("body[{b}].skin"),
+                    format!("its surface touches '{}', so it needs a distance to keep", name(other)),
+                    "give the thickness of the cloth, for example 0.002",
+                );
+            }
+        }
+    }
+    Ok(())
 }

@@ -13,7 +13,7 @@ mod pairs_tests;
 pub mod primitives;
 pub mod proximity;
 pub mod response;
-pub(crate) mod rules;
+pub mod rules;
 pub(crate) mod surface;
 pub(crate) mod surfaces;
 
@@ -74,14 +74,15 @@ impl Contacts {
 
     /// Lists the colliders whose swept box meets the reach of a body. A box that is not finite meets everything: better
     /// slow than blind.
-    pub(crate) fn broad_phase(&mut self, body: &BodyModel, model: &Model, control: &Control) {
+    pub(crate) fn broad_phase(&mut self, b: usize, model: &Model, control: &Control) {
         let (low, high) = self.reach;
-        let skin = body.skin;
         self.pairs.clear();
         for (c, (collider, (pose0, pose1))) in model.colliders.iter().zip(&control.colliders).enumerate() {
-            let (collider_low, collider_high) = collider.shape.swept_bounds(pose0, pose1, skin);
+            let Some(shape) = collider.form.primitive() else { continue };
+            let skin = model.distance(b, c);
+            let (collider_low, collider_high) = shape.swept_bounds(pose0, pose1, skin);
             let apart = collider_low.cmpgt(high).any() || collider_high.cmplt(low).any();
-            if !apart {
+            if !apart && model.touches_collider(b, c) {
                 self.pairs.push(c as u32);
             }
         }
@@ -98,7 +99,7 @@ impl Contacts {
         &mut self,
         x0: &[DVec3],
         x1: &[DVec3],
-        body: &BodyModel,
+        b: usize,
         model: &Model,
         control: &Control,
     ) {
@@ -106,14 +107,14 @@ impl Contacts {
         let (low, high) = self.reach;
         let room = (h1.max(h0) - l1.min(l0)) * 0.5;
         self.reach = (low.min(l0).min(l1) - room, high.max(h0).max(h1) + room);
-        self.broad_phase(body, model, control);
+        self.broad_phase(b, model, control);
     }
 
     /// Responds to all contacts of a body over the substep from share `s0` to share `s1` of the step, of length `h`.
     /// Particles with inverse mass 0 are left alone.
     pub(crate) fn collide(
         &mut self,
-        body: &BodyModel,
+        b: usize,
         model: &Model,
         control: &Control,
         (s0, s1): (f64, f64),
@@ -131,7 +132,7 @@ impl Contacts {
         for pass in 0..passes {
             // Later passes meet the same contacts again; what is told is where they were first found.
             let pushed = self.one_pass(
-                body,
+                b,
                 model,
                 control,
                 (s0, s1),
@@ -152,7 +153,7 @@ impl Contacts {
     /// Puts particles that something else has pushed into colliders out again, without friction, which has acted already.
     pub(crate) fn push_out(
         &mut self,
-        body: &BodyModel,
+        b: usize,
         model: &Model,
         control: &Control,
         shares: (f64, f64),
@@ -163,13 +164,13 @@ impl Contacts {
         v: &mut [DVec3],
     ) {
         let rest_speed = 2.0 * model.gravity.length() * h;
-        self.one_pass(body, model, control, shares, h, rest_speed, inverse_masses, x0, x, v, false);
+        self.one_pass(b, model, control, shares, h, rest_speed, inverse_masses, x0, x, v, false);
     }
 
     /// Responds once to each contact of each pair, and lists them if `keep`. Returns whether any particle was pushed.
     fn one_pass(
         &mut self,
-        body: &BodyModel,
+        b: usize,
         model: &Model,
         control: &Control,
         (s0, s1): (f64, f64),
@@ -184,12 +185,14 @@ impl Contacts {
         let mut pushed = false;
         for &c in &self.pairs {
             let collider = &model.colliders[c as usize];
+            let Some(shape) = collider.form.primitive() else { continue };
             let (start, end) = &control.colliders[c as usize];
             let (pose0, pose1) = (start.lerp(end, s0), start.lerp(end, s1));
-            let (low, high) = collider.shape.swept_bounds(&pose0, &pose1, body.skin);
+            let skin = model.distance(b, c as usize);
+            let (low, high) = shape.swept_bounds(&pose0, &pose1, skin);
             // Friction once: later passes only push.
             let push = ContactMaterial { friction: 0.0, restitution: 0.0, tangential_keep: None };
-            let material = if keep { collider.material } else { push };
+            let material = if keep { model.material(b, c as usize) } else { push };
             for i in 0..x.len() {
                 // Bounding-box rejection; NaN is not rejected.
                 let (near, far) = (x0[i].min(x[i]), x0[i].max(x[i]));
@@ -197,16 +200,7 @@ impl Contacts {
                     continue;
                 }
                 let touch = response::resolve(
-                    &collider.shape,
-                    &pose0,
-                    &pose1,
-                    h,
-                    body.skin,
-                    &material,
-                    rest_speed,
-                    x0[i],
-                    &mut x[i],
-                    &mut v[i],
+                    shape, &pose0, &pose1, h, skin, &material, rest_speed, x0[i], &mut x[i], &mut v[i],
                 );
                 let Some(t) = touch else { continue };
                 pushed |= t.depth > 0.0;

@@ -3,6 +3,7 @@
 //!
 //! Each two things have one rule; so has each with itself.
 
+use crate::contact::response::ContactMaterial;
 use crate::model::Model;
 
 /// Something with a surface, by its number in the model.
@@ -66,18 +67,43 @@ pub fn masks(mask: &Option<Vec<String>>, layer: &Option<String>) -> bool {
     mask.as_ref().is_none_or(named)
 }
 
+/// What was said about two things in particular; what is not said is as for all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairModel {
+    /// The two.
+    pub between: [Thing; 2],
+    /// Whether they touch at all.
+    pub touch: bool,
+    /// Coulomb friction coefficient.
+    pub friction: Option<f64>,
+    /// Share of the approach speed that comes back.
+    pub restitution: Option<f64>,
+    /// Distance that they keep, m.
+    pub distance: Option<f64>,
+}
+
 impl Model {
     /// What two things do when their surfaces come near each other.
     pub fn rule(&self, a: Thing, b: Thing) -> Rule {
         match (a, b) {
             (Thing::Body(a), Thing::Body(b)) => self.rule_of_bodies(a, b),
-            _ => Rule::default(),
+            (Thing::Body(b), Thing::Collider(c)) | (Thing::Collider(c), Thing::Body(b)) => {
+                let material = self.material(b, c);
+                Rule {
+                    touch: self.colliders[c].form.mesh().is_some() && self.touches_collider(b, c),
+                    skin: self.distance(b, c) as f32,
+                    friction: material.friction as f32,
+                    restitution: material.restitution as f32,
+                }
+            }
+            (Thing::Collider(_), Thing::Collider(_)) => Rule::default(),
         }
     }
 
     fn rule_of_bodies(&self, a: usize, b: usize) -> Rule {
         let (first, second) = (&self.bodies[a], &self.bodies[b]);
         let (Some(one), Some(other)) = (&first.contact, &second.contact) else { return Rule::default() };
+        let pair = self.pair(Thing::Body(a), Thing::Body(b));
         let touch = if a == b {
             one.itself
         } else {
@@ -87,12 +113,50 @@ impl Model {
                 && masks(&one.touches, &other.layer)
                 && masks(&other.touches, &one.layer)
         };
+        let distance = 0.5 * (first.skin + second.skin);
+        // Ice on anything is slippery.
+        let friction = (one.friction * other.friction).sqrt();
+        let restitution = one.restitution.max(other.restitution);
         Rule {
-            touch,
-            skin: (0.5 * (first.skin + second.skin)) as f32,
-            // Ice on anything is slippery.
-            friction: (one.friction * other.friction).sqrt() as f32,
-            restitution: one.restitution.max(other.restitution) as f32,
+            touch: touch && pair.is_none_or(|p| p.touch),
+            skin: pair.and_then(|p| p.distance).unwrap_or(distance) as f32,
+            friction: pair.and_then(|p| p.friction).unwrap_or(friction) as f32,
+            restitution: pair.and_then(|p| p.restitution).unwrap_or(restitution) as f32,
         }
+    }
+
+    /// Whether a body is to touch a collider.
+    pub fn touches_collider(&self, b: usize, c: usize) -> bool {
+        let collider = &self.colliders[c];
+        let (layer, touches) = match &self.bodies[b].contact {
+            Some(contact) => (&contact.layer, &contact.touches),
+            None => (&None, &None),
+        };
+        masks(touches, &collider.layer)
+            && masks(&collider.touches, layer)
+            && self.pair(Thing::Body(b), Thing::Collider(c)).is_none_or(|p| p.touch)
+    }
+
+    /// How a body and a collider rub and bounce.
+    pub fn material(&self, b: usize, c: usize) -> ContactMaterial {
+        let material = self.colliders[c].material;
+        let Some(pair) = self.pair(Thing::Body(b), Thing::Collider(c)) else { return material };
+        ContactMaterial {
+            friction: pair.friction.unwrap_or(material.friction),
+            restitution: pair.restitution.unwrap_or(material.restitution),
+            // What is said of the two is more than what is said of one of them.
+            tangential_keep: material.tangential_keep.filter(|_| pair.friction.is_none()),
+        }
+    }
+
+    /// The distance that a body keeps from a collider, m.
+    pub fn distance(&self, b: usize, c: usize) -> f64 {
+        let pair = self.pair(Thing::Body(b), Thing::Collider(c));
+        pair.and_then(|p| p.distance).unwrap_or(self.bodies[b].skin)
+    }
+
+    /// What was said about two things in particular.
+    fn pair(&self, a: Thing, b: Thing) -> Option<&PairModel> {
+        self.pairs.iter().find(|p| p.between == [a, b] || p.between == [b, a])
     }
 }

@@ -19,30 +19,51 @@ use glam::DVec3;
 use robust::{Coord3D, orient3d};
 
 use crate::contact::bvh::{Tree, order};
+use crate::control::collider_pose;
 use crate::lanes::{Instructions, Kernel, Lanes};
+use crate::model::Model;
 use crate::state::State;
 
-/// A triangle of one of several bodies.
+/// A triangle of one of several bodies, or of a collider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BodyTriangle {
-    /// The body.
+    /// The body; colliders are counted on after the last one.
     pub body: u32,
     /// The triangle in the list of the body.
     pub triangle: u32,
 }
 
 /// The pairs of triangles of all bodies of a state that cross, be they of one body or of two; the lower one first, in rising order.
-/// Colliders are not part of it.
-pub fn in_scene(state: &State) -> Vec<[BodyTriangle; 2]> {
-    let bodies: Vec<(&[DVec3], &[[u32; 3]])> =
+/// And those of a body and a collider that is a mesh, where it is then; colliders are counted on after the last body. Round
+/// colliders have no triangles and are not part of it, nor are colliders that cross each other.
+pub fn in_scene(model: &Model, state: &State) -> Vec<[BodyTriangle; 2]> {
+    let bodies: Vec<Surface> =
         state.bodies.iter().map(|body| (&body.x[..], &body.topology.triangles[..])).collect();
-    between(&bodies)
+    let placed: Vec<Vec<DVec3>> = (model.colliders.iter().zip(&state.collider_offsets))
+        .map(|(collider, offset)| {
+            let pose = collider_pose(collider, offset, state.time);
+            let positions = collider.form.mesh().map_or(&[][..], |mesh| &mesh.positions);
+            positions.iter().map(|p| pose.apply(*p)).collect()
+        })
+        .collect();
+    let triangles = model.colliders.iter().map(|c| c.form.mesh().map_or(&[][..], |mesh| &mesh.triangles));
+    let colliders: Vec<Surface> = placed.iter().zip(triangles).map(|(x, t)| (&x[..], t)).collect();
+    with_colliders(&bodies, &colliders)
 }
 
-/// The same as [`in_scene`] of bodies that are given by their positions, m, and triangles.
-pub fn between(bodies: &[(&[DVec3], &[[u32; 3]])]) -> Vec<[BodyTriangle; 2]> {
+/// A surface by its positions, m, and triangles.
+pub type Surface<'a> = (&'a [DVec3], &'a [[u32; 3]]);
+
+/// The pairs of triangles of bodies that cross, as [`in_scene`] of bodies alone.
+pub fn between(bodies: &[Surface]) -> Vec<[BodyTriangle; 2]> {
+    with_colliders(bodies, &[])
+}
+
+/// The pairs of triangles of bodies that cross, and those of a body and a collider: as [`in_scene`].
+pub fn with_colliders(bodies: &[Surface], colliders: &[Surface]) -> Vec<[BodyTriangle; 2]> {
     let mut sound: Vec<Sound> = Vec::new();
-    for ((positions, triangles), body) in bodies.iter().zip(0u32..) {
+    let rigid_from = bodies.len() as u32;
+    for ((positions, triangles), body) in bodies.iter().chain(colliders).zip(0u32..) {
         let at = |v: u32| positions.get(v as usize).copied().filter(|x| x.is_finite());
         let corners = |[a, b, c]: [u32; 3]| Some([at(a)?, at(b)?, at(c)?]);
         let sound_one = |(&vertices, triangle): (&[u32; 3], u32)| {
@@ -50,7 +71,7 @@ pub fn between(bodies: &[(&[DVec3], &[[u32; 3]])]) -> Vec<[BodyTriangle; 2]> {
         };
         sound.extend(triangles.iter().zip(0u32..).filter_map(sound_one));
     }
-    crossing_pairs(&sound)
+    crossing_pairs(&sound, rigid_from)
 }
 
 /// The pairs of triangles that cross, the lower index first, in rising order. `positions` in m.
@@ -112,8 +133,8 @@ fn side([a, b, c]: [DVec3; 3], p: DVec3) -> i32 {
     i32::from(sign > 0.0) - i32::from(sign < 0.0)
 }
 
-/// The pairs that cross, the lower first, in rising order.
-fn crossing_pairs(sound: &[Sound]) -> Vec<[BodyTriangle; 2]> {
+/// The pairs that cross, the lower first, in rising order; not those of two surfaces from `rigid_from` on.
+fn crossing_pairs(sound: &[Sound], rigid_from: u32) -> Vec<[BodyTriangle; 2]> {
     let boxes: Vec<Box32> = sound.iter().map(|t| box_around(&t.corners)).collect();
     // Halves first: the sum of two large numbers may be none.
     let middle = |(low, high): &Box32| [0, 1, 2].map(|k| 0.5 * low[k] + 0.5 * high[k]);
@@ -128,7 +149,8 @@ fn crossing_pairs(sound: &[Sound]) -> Vec<[BodyTriangle; 2]> {
         instructions.run(Meet { tree: &tree, after: place, wanted: boxes[place], near: &mut near });
         let one = &sound[i as usize];
         for other in near.iter().map(|&place| &sound[order[place] as usize]) {
-            if !one.is_joined(other) && crosses(one.corners, other.corners) {
+            let rigid = one.name.body.min(other.name.body) >= rigid_from;
+            if !rigid && !one.is_joined(other) && crosses(one.corners, other.corners) {
                 found.push([one.name.min(other.name), one.name.max(other.name)]);
             }
         }

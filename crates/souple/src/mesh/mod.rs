@@ -1,6 +1,7 @@
 //! Meshes: triangle meshes, generators, spring layouts, topology that may tear or be cut.
 
 mod closed;
+mod collider;
 pub mod cut;
 pub mod generate;
 pub mod geodesic;
@@ -14,6 +15,7 @@ mod topology;
 mod triangle;
 
 pub use closed::{enclosed_volume, open_edges};
+pub use collider::{ColliderMesh, ColliderMeshError, MAX_TRIANGLES, MeshRepairs};
 pub use patch::Patch;
 pub use topology::{Edge, HopSearch, Rows, Spring, SpringFamily, Topology, mesh_edges, neighbours};
 pub use triangle::{MAX_VERTICES, MeshError, MeshLint, TriMesh, bounds, triangle_area, vertex_normals};

@@ -67,6 +67,9 @@ scene_type! {
         /// Everything rigid that bodies run into.
         #[serde(rename = "collider", skip_serializing_if = "Vec::is_empty")]
         pub colliders: Vec<Collider>,
+        /// How some things touch each other.
+        #[serde(rename = "pair", skip_serializing_if = "Vec::is_empty")]
+        pub pairs: Vec<Pair>,
         /// What must be true at the end of the run: makes the scene a test.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub expect: Option<Expect>,
@@ -87,6 +90,7 @@ impl Default for Scene {
             groups: Vec::new(),
             bodies: Vec::new(),
             colliders: Vec::new(),
+            pairs: Vec::new(),
             expect: None,
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Look, Vec3};
+use super::{InlineMesh, Look, MeshFile, Vec3};
 
 scene_type! {
     /// Rigid motion in time, relative to where the thing was put.
@@ -77,6 +77,8 @@ scene_type! {
         pub position: Vec3,
         /// How it is turned: unit axis times angle in degrees.
         pub rotate_deg: Vec3,
+        /// Scale of its shape; an endless plane has none.
+        pub scale: f64,
         /// How it moves; fixed without it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub motion: Option<Motion>,
@@ -88,6 +90,12 @@ scene_type! {
         /// Coulomb friction.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub tangential_keep: Option<f64>,
+        /// Name of the layer it belongs to, which the masks of bodies speak of.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub layer: Option<String>,
+        /// Mask: the layers that it touches; all without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub touches: Option<Vec<String>>,
         /// How it looks.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub look: Option<Look>,
@@ -101,18 +109,52 @@ impl Default for Collider {
             shape: ColliderShape::default(),
             position: [0.0; 3],
             rotate_deg: [0.0; 3],
+            scale: 1.0,
             motion: None,
             friction: 0.3,
             restitution: 0.0,
             tangential_keep: None,
+            layer: None,
+            touches: None,
             look: None,
         }
     }
 }
 
 scene_type! {
-    /// Shape of a collider, centred on its position.
-    #[derive(Copy)]
+    /// How two things touch, instead of what would follow from each: two bodies, a body and itself, or a body and a collider.
+    #[serde(default)]
+    pub struct Pair {
+        /// Names of the two.
+        pub between: [String; 2],
+        /// Whether they touch at all.
+        pub touch: bool,
+        /// Coulomb friction coefficient.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub friction: Option<f64>,
+        /// Share of the approach speed that comes back, 0 to 1.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub restitution: Option<f64>,
+        /// Distance that they keep, m.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub distance: Option<f64>,
+    }
+}
+
+impl Default for Pair {
+    fn default() -> Self {
+        Pair {
+            between: [String::new(), String::new()],
+            touch: true,
+            friction: None,
+            restitution: None,
+            distance: None,
+        }
+    }
+}
+
+scene_type! {
+    /// Shape of a collider, with its origin at its position.
     pub enum ColliderShape {
         /// Everything below a plane through the position (ESSI-43, GRI-12).
         Plane(PlaneShape),
@@ -124,6 +166,10 @@ scene_type! {
         Capsule(RoundShape),
         /// A cylinder along y with flat ends.
         Cylinder(RoundShape),
+        /// A mesh file, path relative to the scene (ESSI-46, SIM-30).
+        File(MeshFile),
+        /// A mesh written in the scene itself.
+        Mesh(InlineMesh),
     }
 }
 

@@ -234,7 +234,7 @@ impl Xpbd {
         let Xpbd { instructions, cut, base, before, velocities, displacements, marks, clearances, .. } = self;
         clearances.vertices_moved(*instructions, before, displacements);
         for (k, &c) in cut.colliders.iter().enumerate() {
-            let obstacle = obstacle(task, c, shares, cut.h);
+            let Some(obstacle) = obstacle(task, c, shares, cut.h) else { continue };
             touch::collide(
                 *instructions,
                 (k, &obstacle),
@@ -277,7 +277,7 @@ impl Xpbd {
         }
         points.clear();
         for &c in &self.cut.colliders {
-            let obstacle = obstacle(task, c, (1.0, 1.0), self.cut.h);
+            let Some(obstacle) = obstacle(task, c, (1.0, 1.0), self.cut.h) else { continue };
             touch::report(&obstacle, c, &self.marks, &packed.order, &state.x, points);
         }
         self.packed = Some(packed);
@@ -578,19 +578,18 @@ impl Xpbd {
     }
 }
 
-/// A collider between two shares of a frame.
-fn obstacle<'a>(task: &FrameTask<'a>, c: u32, (s0, s1): (f64, f64), h: f32) -> Obstacle<'a> {
+/// A collider between two shares of a frame; none if it is a mesh, which acts as a surface.
+fn obstacle<'a>(task: &FrameTask<'a>, c: u32, (s0, s1): (f64, f64), h: f32) -> Option<Obstacle<'a>> {
     let FrameTask { model, control, b, .. } = *task;
-    let collider = &model.colliders[c as usize];
     let (start, end) = &control.colliders[c as usize];
-    Obstacle {
-        shape: &collider.shape,
+    Some(Obstacle {
+        shape: model.colliders[c as usize].form.primitive()?,
         pose0: start.lerp(end, s0),
         pose1: start.lerp(end, s1),
-        material: &collider.material,
-        skin: model.bodies[b].skin,
+        material: model.material(b, c as usize),
+        skin: model.distance(b, c as usize),
         rest_speed: 2.0 * model.gravity.length() * f64::from(h),
-    }
+    })
 }
 
 /// A hand that pulls a vertex.

@@ -79,7 +79,8 @@ fn contact_has_the_same_bits_with_all_instructions() {
                 translation: origin + DVec3::new(0.05, 0.02, 0.0),
             };
             let pose1 = Pose { translation: pose0.translation + DVec3::new(0.0, 0.01, 0.02), ..pose0 };
-            let obstacle = Obstacle { shape, pose0, pose1, material, skin: 0.01, rest_speed: 0.02 };
+            let obstacle =
+                Obstacle { shape, pose0, pose1, material: *material, skin: 0.01, rest_speed: 0.02 };
             let base = random_points(4, n, 1.0);
             let velocities = random_points(5, n, 4.0);
             // A few are so fast that their path is followed, and one is in the very middle.
@@ -145,8 +146,7 @@ fn vertices_far_from_a_collider_are_skipped_without_any_difference() {
                 let turn = |s: f64| rotation(DVec3::new(0.0, 0.0, if k == 0 && step > 40 { s } else { 0.0 }));
                 let pose = |s: f64| Pose { rotation: turn(s), translation: DVec3::new(0.0, lift(s), 0.0) };
                 let (pose0, pose1) = (pose(f64::from(step)), pose(f64::from(step) + 1.0));
-                let obstacle =
-                    Obstacle { shape, pose0, pose1, material: &material, skin: 0.01, rest_speed: 0.02 };
+                let obstacle = Obstacle { shape, pose0, pose1, material, skin: 0.01, rest_speed: 0.02 };
                 let velocities = vec![[0.0, -1.2, 0.0, 0.0]; n];
                 collide(
                     Instructions::detect(),

@@ -26,7 +26,7 @@ pub struct Obstacle<'a> {
     /// Where it is when the substep ends.
     pub pose1: Pose,
     /// Friction and bounce.
-    pub material: &'a ContactMaterial,
+    pub material: ContactMaterial,
     /// Distance at which vertices touch, m.
     pub skin: f64,
     /// Approach speed up to which nothing bounces, m/s.
@@ -190,7 +190,7 @@ pub fn collide(
         frame0: Frame::new(&obstacle.pose0, origin),
         frame1: Frame::new(&obstacle.pose1, origin),
         skin: obstacle.skin as f32,
-        material: obstacle.material,
+        material: &obstacle.material,
         fast: (0.5 * thin + obstacle.skin) as f32,
         base,
         before,
