@@ -205,6 +205,7 @@ fn shallow(scene: &Scene) -> Scene {
         groups: Vec::new(),
         bodies: Vec::new(),
         colliders: Vec::new(),
+        pairs: Vec::new(),
         expect: scene.expect,
     }
 }

@@ -319,6 +319,8 @@ pub fn collider_for_form(collider: &Collider) -> Collider {
         friction: collider.friction,
         restitution: collider.restitution,
         tangential_keep: collider.tangential_keep,
+        layer: collider.layer.clone(),
+        touches: collider.touches.clone(),
         look: collider.look.clone(),
     }
 }
