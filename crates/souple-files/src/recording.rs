@@ -152,7 +152,7 @@ mod tests {
 
     /// A cloth whose pin is moved at step 2, recorded.
     fn recording() -> Recording {
-        let pin = Pin { name: "corner".into(), select: Select::Near([0.0; 3]), motion: None };
+        let pin = Pin { name: "corner".into(), select: Select::Near([0.0; 3]), ..Pin::default() };
         let body =
             Body { name: "cloth".into(), fabric: Some("cotton".into()), pins: vec![pin], ..Body::default() };
         let scene = Scene { bodies: vec![body], ..Scene::default() };

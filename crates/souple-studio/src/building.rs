@@ -172,7 +172,7 @@ impl Document {
         let corner = |name: &str, vertex: u32| Pin {
             name: name.into(),
             select: Select::Vertices(vec![vertex]),
-            motion: None,
+            ..Pin::default()
         };
         let pins = match kind {
             ClothKind::Sheet => Vec::new(),
@@ -192,7 +192,7 @@ impl Document {
     /// Adds a metre of rope that hangs from its first vertex.
     pub fn add_rope(&mut self) -> Object {
         let shape = Shape::Rope(Rope { direction: [1.0, 0.0, 0.0], ..Rope::default() });
-        let top = Pin { name: "end".into(), select: Select::Vertices(vec![0]), motion: None };
+        let top = Pin { name: "end".into(), select: Select::Vertices(vec![0]), ..Pin::default() };
         let springs = Springs {
             stretch: Family { modulus: Some(200.0), ..Family::default() },
             bend: Family { modulus: Some(0.5), ..Family::default() },

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     fn scene() -> Scene {
-        let pin = Pin { name: "left".into(), select: Select::Near([0.0; 3]), motion: None };
+        let pin = Pin { name: "left".into(), select: Select::Near([0.0; 3]), ..Pin::default() };
         let body = Body { name: "cloth".into(), pins: vec![pin], ..Body::default() };
         Scene { bodies: vec![body], ..Scene::default() }
     }

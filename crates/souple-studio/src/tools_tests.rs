@@ -38,7 +38,7 @@ impl Table {
         let corner = |name: &str, vertex: u32| Pin {
             name: name.into(),
             select: Select::Vertices(vec![vertex]),
-            motion: None,
+            ..Pin::default()
         };
         let cloth = Body {
             name: "cloth".into(),

@@ -9,6 +9,7 @@ use crate::lanes::Point;
 use crate::mesh::tear::{TearScratch, tear};
 use crate::model::Model;
 use crate::parallel::Parallel;
+use crate::scene::ContactMode;
 use crate::solver::xpbd::FrameTask;
 use crate::solver::{Method, Problem, limits};
 use crate::state::BodyState;
@@ -201,7 +202,7 @@ impl Workspace {
     /// Ends a substep at share `s1` of the frame: supports are exactly in place, and what is pulled too long tears.
     pub(crate) fn end_substep(&mut self, frame: &Frame, s1: f64) {
         if matches!(self.method, Method::Substeps(_)) {
-            self.place_pins(s1);
+            self.place_pins(frame.model, s1);
             self.tear(frame.model);
         }
     }
@@ -233,7 +234,7 @@ impl Workspace {
             contacts.widen_reach(&state.x, &candidate.x, *b, model, control);
         }
         let met_more = contacts.pairs.len() > known;
-        self.place_pins(1.0);
+        self.place_pins(model, 1.0);
         self.tear(model);
         met_more
     }
@@ -296,7 +297,7 @@ impl Workspace {
     }
 
     /// Takes the places of particles that were held back in a substep of `h`.
-    pub(crate) fn take_held_back(&mut self, h: f64, origin: DVec3, held: &[u8], places: &[Point]) {
+    pub(crate) fn take_held_back(&mut self, h: f64, origin: DVec3, held: &[u32], places: &[Point]) {
         let BodyState { x, v, frozen: false, .. } = &mut self.candidate else { return };
         if let Method::RealTime(solver) = &mut self.method {
             solver.take_held_back(held, places);
@@ -307,6 +308,15 @@ impl Workspace {
             let back = double(place) + origin;
             *v += (back - *x) / h;
             *x = back;
+        }
+    }
+
+    /// Puts marked particles back to where they were in `state`, at rest.
+    pub(crate) fn take_back(&mut self, state: &BodyState, marks: &[bool]) {
+        let BodyState { x, v, .. } = &mut self.candidate;
+        for (i, _) in marks.iter().enumerate().filter(|(_, marked)| **marked) {
+            x[i] = state.x[i];
+            v[i] = DVec3::ZERO;
         }
     }
 
@@ -335,11 +345,17 @@ impl Workspace {
         }
     }
 
-    /// Puts supported particles exactly where they belong at share `s` of the step.
-    fn place_pins(&mut self, s: f64) {
+    /// Puts supported particles exactly where they belong at share `s` of the step; those that contact made wait, if it may, stay.
+    fn place_pins(&mut self, model: &Model, s: f64) {
+        let body = &model.bodies[self.b];
+        let may_wait = model.groups[body.group].contact_mode == ContactMode::Safe;
         for pin in &self.candidate.pinned {
             if let Some(place) = target(&self.pins, pin.vertex, s) {
-                self.candidate.x[pin.vertex as usize] = place;
+                let x = &mut self.candidate.x[pin.vertex as usize];
+                let waits = may_wait && x.distance_squared(place) > (1e-3 * body.skin).powi(2);
+                if !waits {
+                    *x = place;
+                }
             }
         }
     }

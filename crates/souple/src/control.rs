@@ -229,6 +229,15 @@ impl Control {
         for command in commands {
             apply(command, model, state);
         }
+        for (b, body) in state.bodies.iter_mut().enumerate() {
+            let sets = &model.bodies[b].pins;
+            // A support whose time is up at the start of a step is none in it; to half a step, as times of steps are rounded.
+            let holds = |set: u32| sets.get(set as usize).is_none_or(|p| p.until > state.time + 0.5 * dt);
+            if body.pinned.iter().any(|pin| !holds(pin.set)) {
+                body.pinned.retain(|pin| holds(pin.set));
+                body.still_frames = 0;
+            }
+        }
         for (b, body) in state.bodies.iter().enumerate() {
             let mut before = 0;
             let old = self.pins[b].len();

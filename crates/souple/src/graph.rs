@@ -372,7 +372,7 @@ mod tests {
             air: Some(Air { viscous: 0.1, ..Air::default() }),
             limits: Some(Limits::default()),
             tear: Some(Tear { length_ratio: Some(1.5), ..Tear::default() }),
-            pins: vec![Pin { name: "left".into(), select: Select::Vertices(vec![0, 1]), motion: None }],
+            pins: vec![Pin { name: "left".into(), select: Select::Vertices(vec![0, 1]), ..Pin::default() }],
             pulls: vec![Pull { select: Select::All, force: [0.0, 0.0, 2.5], ..Pull::default() }],
             ..Body::default()
         };

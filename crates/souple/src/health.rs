@@ -37,6 +37,13 @@ pub enum WarningKind {
         /// What was wrong.
         symptom: Symptom,
     },
+    /// Surfaces cross although contact is to be safe.
+    Crossed {
+        /// Pairs of triangles of its island that cross.
+        pairs: usize,
+        /// Whether they did when the step began, so that nothing was promised.
+        before: bool,
+    },
     /// It diverged at every step size and is frozen.
     Frozen {
         /// What was wrong.
@@ -87,6 +94,15 @@ impl std::fmt::Display for Warning {
             WarningKind::BadControl => write!(f, "what moves it was not finite; it was held still")?,
             WarningKind::Retried { halvings, symptom } => {
                 write!(f, "it diverged ({symptom}); went on with a step {} times smaller", 1u32 << halvings)?;
+            }
+            WarningKind::Crossed { pairs, before: true } => {
+                write!(
+                    f,
+                    "{pairs} pairs of triangles cross and did when the step began; safe contact promises nothing"
+                )?;
+            }
+            WarningKind::Crossed { pairs, before: false } => {
+                write!(f, "{pairs} pairs of triangles cross in spite of safe contact")?;
             }
             WarningKind::Frozen { symptom } => {
                 write!(f, "it diverged ({symptom}) at every step size; frozen")?

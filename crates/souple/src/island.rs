@@ -13,10 +13,12 @@ use crate::contact::rules::{Rules, Thing};
 use crate::contact::surfaces::{self, Substep, Surfaces};
 use crate::lanes::{Instructions, Point};
 use crate::math::Pose;
+use crate::measure::intersections;
 use crate::mesh::bounds;
 use crate::model::Model;
 use crate::parallel::Parallel;
 use crate::profile::{Profile, Stage};
+use crate::scene::ContactMode;
 use crate::state::BodyState;
 
 /// Bodies that are advanced together, each on a copy that is kept only if all are healthy.
@@ -28,6 +30,8 @@ pub(crate) struct Island {
     pub rests: bool,
     /// Time booked inside the last step.
     pub profile: Profile,
+    /// What of the promise of safe contact was not kept in the last step: how many pairs cross, and whether any did before.
+    pub crossed: Option<(usize, bool)>,
     /// One thread, for an island that is advanced beside others.
     alone: Parallel,
 }
@@ -60,6 +64,7 @@ impl Island {
                 touching,
                 rests: false,
                 profile: Profile::default(),
+                crossed: None,
                 alone: Parallel::default(),
             });
         }
@@ -104,7 +109,72 @@ impl Island {
             if went_far {
                 self.advance_once(frame, halvings, bodies);
             }
+            self.crossed = None;
+            if self.touching.as_ref().is_some_and(|t| t.mode == ContactMode::Safe) {
+                let mut clock = Instant::now();
+                self.keep_promise(frame, bodies);
+                self.profile.lap_inside(Stage::FindContacts, &mut clock);
+            }
         });
+    }
+
+    /// Looks whether anything crosses at the end of a frame, exactly. What does is put back to where it was when the frame began, and
+    /// more and more around it: all of it was clean then.
+    fn keep_promise(&mut self, frame: &Frame, bodies: &[BodyState]) {
+        let Island { works, touching: Some(touching), .. } = self else { return };
+        let Frame { model, control, .. } = *frame;
+        let obstacles: Vec<Vec<DVec3>> = touching
+            .colliders
+            .iter()
+            .map(|&c| {
+                let mesh = model.colliders[c as usize].form.mesh();
+                let (_, pose) = &control.colliders[c as usize];
+                mesh.map_or(Vec::new(), |mesh| mesh.positions.iter().map(|x| pose.apply(*x)).collect())
+            })
+            .collect();
+        let meshes = touching.colliders.iter().filter_map(|&c| model.colliders[c as usize].form.mesh());
+        let obstacles: Vec<(&[DVec3], &[[u32; 3]])> =
+            obstacles.iter().zip(meshes).map(|(x, mesh)| (&x[..], &mesh.triangles[..])).collect();
+        let crossing = |x: &[&[DVec3]], works: &[Workspace]| {
+            let soft = works.iter().zip(x).map(|(w, x)| (*x, &w.candidate.topology.triangles[..]));
+            let all: Vec<_> = soft.chain(obstacles.iter().copied()).collect();
+            let mut pairs = intersections::between(&all);
+            pairs.retain(|pair| touching.is_ruled(works.len(), pair.map(|t| t.body as usize)));
+            pairs
+        };
+        let mut marks: Vec<Vec<bool>> = works.iter().map(|w| vec![false; w.candidate.x.len()]).collect();
+        for round in 0.. {
+            let now: Vec<&[DVec3]> = works.iter().map(|w| &w.candidate.x[..]).collect();
+            let pairs = crossing(&now, works);
+            if pairs.is_empty() {
+                return;
+            }
+            if round == 0 {
+                let before: Vec<&[DVec3]> = works.iter().map(|w| &bodies[w.b].x[..]).collect();
+                let torn = works.iter().any(|w| w.candidate.x.len() != bodies[w.b].x.len());
+                if torn || !crossing(&before, works).is_empty() {
+                    self.crossed = Some((pairs.len(), true));
+                    return;
+                }
+            }
+            let mut more = false;
+            for t in pairs.iter().flatten().filter(|t| (t.body as usize) < works.len()) {
+                let b = t.body as usize;
+                for v in works[b].candidate.topology.triangles[t.triangle as usize] {
+                    more |= !std::mem::replace(&mut marks[b][v as usize], true);
+                }
+            }
+            for (work, marks) in works.iter_mut().zip(&mut marks).filter(|_| round > 0) {
+                more |= grow(&work.candidate.topology.triangles, marks);
+            }
+            if !more {
+                self.crossed = Some((pairs.len(), false));
+                return;
+            }
+            for (work, marks) in works.iter_mut().zip(&marks) {
+                work.take_back(&bodies[work.b], marks);
+            }
+        }
     }
 
     /// Advances all bodies by one frame; tells whether one of them may have met a collider that it did not know.
@@ -140,6 +210,17 @@ impl Island {
     }
 }
 
+/// Marks the neighbours of marked vertices; tells whether there were any.
+fn grow(triangles: &[[u32; 3]], marks: &mut [bool]) -> bool {
+    let marked = |t: &&[u32; 3]| {
+        let count = t.iter().filter(|v| marks[**v as usize]).count();
+        (1..3).contains(&count)
+    };
+    let border: Vec<[u32; 3]> = triangles.iter().filter(marked).copied().collect();
+    border.iter().flatten().for_each(|v| marks[*v as usize] = true);
+    !border.is_empty()
+}
+
 /// The bodies that are advanced: those that are not frozen.
 fn moving(works: &mut [Workspace]) -> impl Iterator<Item = &mut Workspace> {
     works.iter_mut().filter(|w| !w.candidate.frozen)
@@ -155,6 +236,8 @@ struct Touching {
     made_for: Vec<(u64, bool)>,
     /// Where 32-bit places are counted from, m.
     origin: DVec3,
+    mode: ContactMode,
+    rules: Rules,
     instructions: Instructions,
 }
 
@@ -172,6 +255,8 @@ impl Touching {
             colliders,
             made_for: Vec::new(),
             origin: DVec3::ZERO,
+            mode: model.groups[model.bodies[members[0]].group].contact_mode,
+            rules: Rules::default(),
             instructions: Instructions::detect(),
         })
     }
@@ -202,8 +287,14 @@ impl Touching {
             names.push(Thing::Collider(c as usize));
             things.push(surface_of_collider(model, c as usize));
         }
-        let rules = Rules::new(names.len(), |a, b| model.rule(names[a], names[b]));
-        self.surfaces = Surfaces::new(&things, rules);
+        self.rules = Rules::new(names.len(), |a, b| model.rule(names[a], names[b]));
+        self.surfaces = Surfaces::new(&things, self.rules.clone());
+    }
+
+    /// Whether two things touch, so that they must not cross.
+    fn is_ruled(&self, works: usize, [a, b]: [usize; 2]) -> bool {
+        let touch = self.rules.at(self.rules.place(a as u16, b as u16)).touch;
+        touch && a.min(b) < works
     }
 
     /// Lets surfaces act on what moved between two shares of a frame of so many substeps, of which some are left.
@@ -216,7 +307,7 @@ impl Touching {
         left: u32,
     ) {
         self.fit(frame.model, works);
-        let Touching { surfaces, colliders, origin, instructions, .. } = self;
+        let Touching { surfaces, colliders, origin, instructions, mode, .. } = self;
         let h = frame.model.frame_dt() / f64::from(substeps);
         for (k, work) in works.iter().enumerate() {
             let (before, now) = surfaces.places(k);
@@ -239,7 +330,10 @@ impl Touching {
             let (before, now) = surfaces.places(k);
             work.show(*origin, true, before, now);
         }
-        surfaces.guard();
+        match mode {
+            ContactMode::Fast => surfaces.guard(),
+            ContactMode::Safe => surfaces.promise(frame.parallel, *instructions, works.len()),
+        }
         for (k, work) in works.iter_mut().enumerate() {
             let (held, places) = surfaces.held_back(k);
             work.take_held_back(h, *origin, held, places);

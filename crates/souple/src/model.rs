@@ -11,7 +11,9 @@ use crate::energy::{Energy, Volume};
 use crate::math::Pose;
 use crate::mesh::tear::TearLimits;
 use crate::mesh::{ColliderMesh, Spring, SpringFamily, Topology};
-use crate::scene::{Cg, Descent, Health, LimitMethod, Motion, Sleep, SolverKind, SurfaceContact, Wind, Xpbd};
+use crate::scene::{
+    Cg, ContactMode, Descent, Health, LimitMethod, Motion, Sleep, SolverKind, SurfaceContact, Wind, Xpbd,
+};
 
 /// A compiled scene; made by [`crate::ModelBuilder`].
 #[derive(Debug)]
@@ -74,6 +76,8 @@ pub struct GroupModel {
     pub sleep: Option<Sleep>,
     /// Settings of projective dynamics and vertex block descent.
     pub descent: Descent,
+    /// What contact of surfaces promises.
+    pub contact_mode: ContactMode,
 }
 
 /// A compiled soft body.
@@ -157,6 +161,8 @@ pub struct PinModel {
     pub motion: Option<Motion>,
     /// Point that rotations turn about, m.
     pub pivot: DVec3,
+    /// When they are let go, s.
+    pub until: f64,
 }
 
 /// A compiled collider.

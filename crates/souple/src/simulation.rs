@@ -257,6 +257,7 @@ impl Simulation {
             } else if !island.rests {
                 self.keep(i);
             }
+            self.warn_of_crossings(i);
         }
         self.state.time = self.control.t1;
         self.state.step += 1;
@@ -319,6 +320,24 @@ impl Simulation {
                 }
             }
         }
+    }
+
+    /// Tells once when safe contact begins to hold no longer, and for a start that is not clean.
+    fn warn_of_crossings(&mut self, i: usize) {
+        let island = &self.islands[i];
+        let Some((pairs, before)) = island.crossed.filter(|_| !island.rests) else { return };
+        if before && self.state.step > 0 {
+            return;
+        }
+        let remedy = if before {
+            "Start from a state without crossings: `souple run --intersections` counts them."
+        } else {
+            "Give what is moved by a script more room or more time: it goes where it is led, whatever is in its way."
+        };
+        let body = self.model.bodies[island.works[0].b].name.clone();
+        let (step, stage) = (self.state.step, Stage::CheckHealth);
+        let kind = WarningKind::Crossed { pairs, before };
+        self.warnings.push(Warning { step, body, stage, kind, remedy: remedy.into() });
     }
 
     fn warn_of_divergence(&mut self, b: usize, kind: WarningKind) {

@@ -36,8 +36,8 @@ fn scene() -> Scene {
         springs: families(60.0),
         air: Some(Air::default()),
         pins: vec![
-            Pin { name: "left".into(), select: Select::Vertices(vec![0]), motion: None },
-            Pin { name: "right".into(), select: Select::Vertices(vec![13]), motion: None },
+            Pin { name: "left".into(), select: Select::Vertices(vec![0]), ..Pin::default() },
+            Pin { name: "right".into(), select: Select::Vertices(vec![13]), ..Pin::default() },
         ],
         ..Body::default()
     };

@@ -511,7 +511,7 @@ fn banner(solver: SolverKind) -> Scene {
         Shape::Grid(Grid { vertices: [15, 13], plane: GridPlane::Xy, ..Grid::default() }),
         Layout::Structural,
     );
-    cloth.pins = vec![Pin { name: "top".into(), select: Select::Border(Border::V0), motion: None }];
+    cloth.pins = vec![Pin { name: "top".into(), select: Select::Border(Border::V0), ..Pin::default() }];
     Scene {
         bodies: vec![cloth],
         groups: vec![Group { solver, dt: Some(1e-3), ..Group::default() }],

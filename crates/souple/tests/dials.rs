@@ -23,7 +23,7 @@ fn hanging(n: u32, side: f64, dials: Dials) -> Body {
         density: Some(DENSITY),
         dials: Some(dials),
         rayleigh: Some(Rayleigh { mass: 4.0, stiffness: None }),
-        pins: vec![Pin { name: "top".into(), select: Select::Border(Border::V0), motion: None }],
+        pins: vec![Pin { name: "top".into(), select: Select::Border(Border::V0), ..Pin::default() }],
         ..Body::default()
     }
 }

@@ -9,7 +9,7 @@ use souple::{ModelBuilder, Simulation};
 const G: f64 = 9.81;
 
 fn roots() -> Vec<Pin> {
-    vec![Pin { name: "roots".into(), select: Select::Roots, motion: None }]
+    vec![Pin { name: "roots".into(), select: Select::Roots, ..Pin::default() }]
 }
 
 fn hair(strands: Strands) -> Body {

@@ -10,7 +10,7 @@ fn banner(vertices: [u32; 2]) -> Scene {
         name: "banner".into(),
         shape: Shape::Grid(Grid { vertices, plane: GridPlane::Xy, ..Grid::default() }),
         fabric: Some("cotton".into()),
-        pins: vec![Pin { name: "top".into(), select: Select::Border(Border::V0), motion: None }],
+        pins: vec![Pin { name: "top".into(), select: Select::Border(Border::V0), ..Pin::default() }],
         ..Body::default()
     };
     Scene { bodies: vec![body], ..Scene::default() }

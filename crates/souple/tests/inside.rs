@@ -145,7 +145,7 @@ fn a_cut_lets_the_air_out() {
         let mut scene = scene(solver, ball(3, Inside { pressure: 300.0, bulk_modulus: 0.0 }));
         scene.gravity = [0.0; 3];
         scene.bodies[0].pins =
-            vec![Pin { name: "p".into(), select: Select::Near([0.0, 0.45, 0.0]), motion: None }];
+            vec![Pin { name: "p".into(), select: Select::Near([0.0, 0.45, 0.0]), ..Pin::default() }];
         let mut s = run(&scene, 60);
         let tight = s.measures();
         assert!(tight.volume > 0.0335 && tight.elastic_energy.abs() > 0.0);

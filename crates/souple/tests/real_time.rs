@@ -14,7 +14,7 @@ fn simulation(scene: &Scene) -> Simulation {
 }
 
 fn near(x: f64) -> Pin {
-    Pin { name: format!("pin-{x}"), select: Select::Near([x, 0.0, 0.0]), motion: None }
+    Pin { name: format!("pin-{x}"), select: Select::Near([x, 0.0, 0.0]), ..Pin::default() }
 }
 
 /// A stiff cloth of 1 m and 0.2 kg, level at first, hung by two corners.

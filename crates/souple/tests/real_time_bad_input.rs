@@ -442,7 +442,7 @@ fn neighbours_held_by_supports_that_jump_apart_are_stood() {
     body.limits =
         Some(Limits { stretch: LengthLimit { max: Some(1.05), min: Some(0.9) }, ..Limits::default() });
     body.pins = vec![
-        Pin { name: "left".into(), select: columns(-0.1, 0.48), motion: None },
+        Pin { name: "left".into(), select: columns(-0.1, 0.48), ..Pin::default() },
         Pin { name: "right".into(), select: columns(0.5, 0.6), motion: jump([10.0, 0.0, 0.0]) },
     ];
     let mut s = Simulation::new(built(&scene(body)));

@@ -71,8 +71,8 @@ fn a_hanging_sheet_is_the_same() {
     let mut body = sheet(9, GridPlane::Xy);
     body.rayleigh = Some(Rayleigh { mass: 0.0, stiffness: Some(0.02) });
     body.pins = vec![
-        Pin { name: "left".into(), select: Select::Vertices(vec![0]), motion: None },
-        Pin { name: "right".into(), select: Select::Vertices(vec![8]), motion: None },
+        Pin { name: "left".into(), select: Select::Vertices(vec![0]), ..Pin::default() },
+        Pin { name: "right".into(), select: Select::Vertices(vec![8]), ..Pin::default() },
     ];
     rest_is_the_same("hanging", &scene(body, 9.81), 900, [1.0 / 360.0, 1.0 / 720.0, 1.0 / 1440.0], 1e-3);
 }
@@ -85,7 +85,7 @@ fn a_stretched_sheet_is_the_same() {
     let mut body = sheet(9, GridPlane::Xz);
     body.rayleigh = Some(Rayleigh { mass: 8.0, stiffness: None });
     body.pins = vec![
-        Pin { name: "left".into(), select: Select::Border(Border::U0), motion: None },
+        Pin { name: "left".into(), select: Select::Border(Border::U0), ..Pin::default() },
         Pin { name: "right".into(), select: Select::Border(Border::U1), motion },
     ];
     rest_is_the_same("stretched", &scene(body, 0.0), 400, [1.0 / 360.0, 1.0 / 720.0, 1.0 / 1440.0], 1e-3);
@@ -112,7 +112,7 @@ fn a_cantilever_is_the_same() {
         },
         // So that it comes to rest.
         rayleigh: Some(Rayleigh { mass: 0.5, stiffness: None }),
-        pins: vec![Pin { name: "wall".into(), select: Select::Within(wall), motion: None }],
+        pins: vec![Pin { name: "wall".into(), select: Select::Within(wall), ..Pin::default() }],
         ..sheet(3, GridPlane::Xz)
     };
     // Shorter ones are so close that the rounding of 32 bits shows.
@@ -125,7 +125,7 @@ fn a_swinging_sheet_moves_as_it_does_with_symplectic_euler() {
     let mut body = sheet(9, GridPlane::Xz);
     body.bending = Some(1e-4);
     body.springs.stretch = Family { modulus: Some(100.0), ..Family::default() };
-    body.pins = vec![Pin { name: "edge".into(), select: Select::Border(Border::U0), motion: None }];
+    body.pins = vec![Pin { name: "edge".into(), select: Select::Border(Border::U0), ..Pin::default() }];
     let mut scene = scene(body, 9.81);
     // Short frames: velocities are differences of displacements since the frame began, in 32 bits.
     scene.time.fps = 500.0;

@@ -57,8 +57,8 @@ fn scene(solver: SolverKind, dt: Option<f64>) -> Scene {
     };
     let mut held = cloth("held", 0.0);
     held.pins = vec![
-        Pin { name: "left".into(), select: Select::Vertices(vec![0]), motion: None },
-        Pin { name: "right".into(), select: Select::Vertices(vec![35]), motion: None },
+        Pin { name: "left".into(), select: Select::Vertices(vec![0]), ..Pin::default() },
+        Pin { name: "right".into(), select: Select::Vertices(vec![35]), ..Pin::default() },
     ];
     let round = ColliderShape::Sphere(SphereShape { radius: 0.3 });
     let boxed = ColliderShape::Box(BoxShape { size: [0.5, 0.5, 0.5] });

@@ -66,7 +66,7 @@ fn a_swing_does_not_fall_asleep_where_it_turns() {
     let mut scene = scene(SolverKind::Xpbd);
     scene.colliders.clear();
     scene.bodies[0].pins =
-        vec![Pin { name: "edge".into(), select: Select::Vertices((0..8).collect()), motion: None }];
+        vec![Pin { name: "edge".into(), select: Select::Vertices((0..8).collect()), ..Pin::default() }];
     let mut s = simulation(&scene);
     for _ in 0..120 {
         s.step();

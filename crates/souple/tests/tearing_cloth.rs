@@ -41,7 +41,7 @@ fn torn_in_half_under_load_it_does_not_explode() {
             },
             rayleigh: Some(Rayleigh { mass: 0.0, stiffness: Some(5e-4) }),
             tear: Some(Tear { length_ratio: Some(1.25), ..Tear::default() }),
-            pins: vec![Pin { name: "top".into(), select: Select::Border(Border::V0), motion: None }],
+            pins: vec![Pin { name: "top".into(), select: Select::Border(Border::V0), ..Pin::default() }],
             ..Body::default()
         };
         let scene = Scene {

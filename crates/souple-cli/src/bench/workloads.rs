@@ -158,7 +158,7 @@ fn many() -> Result<Scene, Failure> {
 /// The seed's cloth: 1 m, 0.2 kg, springs of 50 N/m, hung by two corners, n×n vertices.
 pub fn hanging_cloth(n: u32, solver: SolverKind, dt: Option<f64>) -> Scene {
     let corner =
-        |x: f64| Pin { name: format!("corner-{x}"), select: Select::Near([x, 0.0, 0.0]), motion: None };
+        |x: f64| Pin { name: format!("corner-{x}"), select: Select::Near([x, 0.0, 0.0]), ..Pin::default() };
     let family = |k: f64, c: f64| Family { stiffness: Some(k), damping: Some(c), modulus: None };
     let body = Body {
         name: "cloth".into(),

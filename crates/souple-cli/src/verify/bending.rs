@@ -148,7 +148,7 @@ impl Strip {
                 ..Springs::default()
             },
             rayleigh: Some(Rayleigh { mass: self.dissipation, stiffness: None }),
-            pins: vec![Pin { name: "wall".into(), select: Select::Within(wall), motion: None }],
+            pins: vec![Pin { name: "wall".into(), select: Select::Within(wall), ..Pin::default() }],
             pulls,
             ..Body::default()
         };

@@ -144,8 +144,13 @@ pub(super) fn catenary() -> Vec<Case> {
             },
             rayleigh: Some(Rayleigh { mass: 4.0, stiffness: Some(0.0) }),
             pins: vec![
-                Pin { name: "left".into(), select: Select::Vertices(vec![0]), motion: None },
-                Pin { name: "right".into(), select: Select::Vertices(vec![segments]), motion: Some(move_in) },
+                Pin { name: "left".into(), select: Select::Vertices(vec![0]), ..Pin::default() },
+                Pin {
+                    name: "right".into(),
+                    select: Select::Vertices(vec![segments]),
+                    motion: Some(move_in),
+                    ..Pin::default()
+                },
             ],
             ..Body::default()
         }

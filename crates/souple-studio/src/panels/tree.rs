@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn nodes_lead_to_what_they_are_made_of() {
-        let pin = Pin { name: "corner".into(), select: Select::Vertices(vec![0]), motion: None };
+        let pin = Pin { name: "corner".into(), select: Select::Vertices(vec![0]), ..Pin::default() };
         let pull = |force| Pull { select: Select::All, force, ..Pull::default() };
         let body = Body {
             name: "cloth".into(),

@@ -668,7 +668,11 @@ fn build_pins(at: &str, body: &Body, placed: &Placed) -> Checked<Vec<PinModel>> 
         let middle = vertices.iter().map(|&v| placed.mesh.positions[v as usize]).sum::<DVec3>()
             / vertices.len() as f64;
         let pivot = pin.motion.as_ref().and_then(|m| m.pivot).map_or(middle, DVec3::from);
-        pins.push(PinModel { name: pin.name.clone(), vertices, motion: pin.motion.clone(), pivot });
+        let until = match pin.until {
+            Some(until) => not_negative(&format!("{field}.until"), until, "s")?,
+            None => f64::INFINITY,
+        };
+        pins.push(PinModel { name: pin.name.clone(), vertices, motion: pin.motion.clone(), pivot, until });
     }
     Ok(pins)
 }

@@ -12,8 +12,8 @@ use look::{check_look, check_view};
 use world::{build_collider, build_pairs, check_distances, check_wind};
 
 use crate::error::SceneError;
-use crate::model::{BodyModel, ColliderForm, ColliderModel, GroupModel, Model};
-use crate::scene::{Group, SCENE_FORMAT, Scene, SolverKind, Vec3};
+use crate::model::{self, BodyModel, ColliderForm, ColliderModel, GroupModel, Model};
+use crate::scene::{ContactMode, Group, Motion, SCENE_FORMAT, Scene, SolverKind, Vec3};
 use crate::solver::solver_name;
 use crate::state::Hasher;
 
@@ -239,6 +239,7 @@ impl<'a> ModelBuilder<'a> {
                 xpbd: group.xpbd,
                 sleep: group.sleep,
                 descent: group.descent,
+                contact_mode: group.contact_mode,
             })
         };
         groups.iter().enumerate().map(compile).collect()
@@ -309,6 +310,9 @@ fn fingerprint(model: &Model) -> u64 {
         if group.solver == SolverKind::Xpbd {
             hash.text(&format!("{:?}", group.xpbd));
         }
+        if group.contact_mode != ContactMode::Fast {
+            hash.text(&format!("{:?}", group.contact_mode));
+        }
         if let Some(sleep) = group.sleep {
             hash.text(&format!("{sleep:?}"));
         }
@@ -336,8 +340,15 @@ fn fingerprint(model: &Model) -> u64 {
         hash.triangles(&body.topology.triangles);
         hash.text(&format!(
             "{:?}{:?}{:?}{:?}{:?}",
-            body.energies, body.limits, body.tear, body.skin, body.pins
+            body.energies,
+            body.limits,
+            body.tear,
+            body.skin,
+            pins_as_ever(&body.pins)
         ));
+        for pin in body.pins.iter().filter(|p| p.until.is_finite()) {
+            hash.number(pin.until);
+        }
         if let Some(contact) = &body.contact {
             hash.text(&format!("{contact:?}"));
         }
@@ -346,4 +357,23 @@ fn fingerprint(model: &Model) -> u64 {
         hash.text(&format!("{:?}", model.pairs));
     }
     hash.finish()
+}
+
+/// Pins in the debug form they had before they could be let go, so that snapshots made then still fit.
+fn pins_as_ever(pins: &[model::PinModel]) -> impl std::fmt::Debug {
+    #[derive(Debug)]
+    #[expect(dead_code, reason = "its fields are read by its debug form")]
+    struct PinModel<'a> {
+        name: &'a str,
+        vertices: &'a [u32],
+        motion: &'a Option<Motion>,
+        pivot: DVec3,
+    }
+    let as_ever = pins.iter().map(|model::PinModel { name, vertices, motion, pivot, .. }| PinModel {
+        name,
+        vertices,
+        motion,
+        pivot: *pivot,
+    });
+    as_ever.collect::<Vec<_>>()
 }

@@ -16,6 +16,7 @@ pub mod response;
 pub mod rules;
 pub(crate) mod surface;
 pub(crate) mod surfaces;
+pub(crate) mod swept;
 
 use glam::DVec3;
 

@@ -17,6 +17,7 @@ use crate::contact::continuous;
 use crate::contact::pairs::{Contact, Pairs, Search, Vertices};
 use crate::contact::rules::{Rule, Rules};
 use crate::contact::surface::Surface;
+use crate::contact::swept::Swept;
 use crate::lanes::{Instructions, Point};
 use crate::parallel::Parallel;
 
@@ -57,11 +58,13 @@ pub struct Surfaces {
     /// What it adds to places before, m: motion that is not to become speed.
     shifts: Vec<Point>,
     /// The round in which each vertex was last held back.
-    changed: Vec<u8>,
+    changed: Vec<u32>,
     /// How far each vertex has moved in this substep, m.
     ways: Vec<f32>,
     /// Contacts of what moves so far that it could cross.
     risky: Vec<Contact>,
+    /// Pairs that could cross, for [`Surfaces::promise`].
+    swept: Swept,
 }
 
 /// How a substep is to be seen by contact.
@@ -123,7 +126,7 @@ impl Surfaces {
     }
 
     /// Which vertices of a thing the guard held back (not 0), and where all are now, m.
-    pub fn held_back(&self, thing: usize) -> (&[u8], &[Point]) {
+    pub fn held_back(&self, thing: usize) -> (&[u32], &[Point]) {
         let range = self.firsts[thing]..self.firsts[thing + 1];
         (&self.changed[range.clone()], &self.now[range])
     }
@@ -178,7 +181,7 @@ impl Surfaces {
                 if stay_apart(contact, before, now) {
                     continue;
                 }
-                let Some(share) = until(contact, before, now) else { continue };
+                let Some(share) = until(contact.first_side, contact.vertices, before, now) else { continue };
                 let share = if round < STOPS { 0.9 * share } else { 0.0 };
                 all_apart = false;
                 // Supports go where they are led.
@@ -199,11 +202,58 @@ impl Surfaces {
     }
 }
 
+impl Surfaces {
+    /// Holds back all that would cross, supports too, until nothing does: what stands still crosses nothing. Vertices of the things
+    /// from `colliders` on go where they are led, whatever is in their way.
+    pub fn promise(&mut self, parallel: &Parallel, instructions: Instructions, colliders: usize) {
+        let Surfaces { surface, swept, rules, before, now, changed, firsts, .. } = self;
+        let led = firsts[colliders];
+        swept.find(parallel, instructions, surface, rules, before, now);
+        changed.fill(0);
+        let mut round = 0;
+        loop {
+            round += 1;
+            let mut any = false;
+            // Motion only becomes less: what was found at first is all that can ever cross.
+            for candidate in swept.candidates() {
+                let vertices = candidate.vertices.map(|v| v as usize);
+                // Later rounds look at what the round before has changed, and this one.
+                if round > 1 && vertices.iter().all(|&v| changed[v] + 1 < round) {
+                    continue;
+                }
+                let Some(time) = until(candidate.first_side, candidate.vertices, before, now) else {
+                    continue;
+                };
+                let share = if round < STOPS_AFTER { 0.9 * time } else { 0.0 };
+                let mut moves = false;
+                for v in vertices.into_iter().filter(|v| *v < led) {
+                    let from = before[v];
+                    if now[v][..3] != from[..3] {
+                        moves = true;
+                        changed[v] = round;
+                        let part = |k: usize| {
+                            if share > 0.0 { from[k] + share * (now[v][k] - from[k]) } else { from[k] }
+                        };
+                        now[v] = [part(0), part(1), part(2), now[v][3]];
+                    }
+                }
+                any |= moves;
+            }
+            if !any {
+                return;
+            }
+        }
+    }
+}
+
+/// From this round on what would still cross is stopped at once: each round stops another vertex, so that it ends.
+const STOPS_AFTER: u32 = 20;
+
 /// How often what would still cross is held back.
-const GUARDS: u8 = 60;
+const GUARDS: u32 = 60;
 
 /// From this round on it is stopped.
-const STOPS: u8 = 50;
+const STOPS: u32 = 50;
 
 /// Features that were apart stay apart by this share of their distance.
 const KEPT: f32 = 0.1;
@@ -231,15 +281,15 @@ fn stay_apart(contact: &Contact, before: &[Point], now: &[Point]) -> bool {
 }
 
 /// Until when two features surely do not cross, as a share of the substep.
-fn until(contact: &Contact, before: &[Point], now: &[Point]) -> Option<f32> {
+fn until(first_side: u8, vertices: [u32; 4], before: &[Point], now: &[Point]) -> Option<f32> {
     let place = |points: &[Point]| {
-        contact.vertices.map(|v| {
+        vertices.map(|v| {
             let [x, y, z, _] = points[v as usize].map(f64::from);
             DVec3::new(x, y, z)
         })
     };
     let (start, end) = (place(before), place(now));
-    let time = match contact.first_side {
+    let time = match first_side {
         1 => continuous::vertex_face(start, end, 0.0),
         _ => continuous::edge_edge(start, end, 0.0),
     };

@@ -593,12 +593,15 @@ scene_type! {
         /// How they move; fixed without it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub motion: Option<Motion>,
+        /// When they are let go, s; never without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub until: Option<f64>,
     }
 }
 
 impl Default for Pin {
     fn default() -> Self {
-        Pin { name: "pin".into(), select: Select::Vertices(Vec::new()), motion: None }
+        Pin { name: "pin".into(), select: Select::Vertices(Vec::new()), motion: None, until: None }
     }
 }
 

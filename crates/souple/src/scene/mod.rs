@@ -153,6 +153,9 @@ scene_type! {
         pub sleep: Option<Sleep>,
         /// Settings of `projective_dynamics` and `vertex_block_descent`.
         pub descent: Descent,
+        /// What contact of surfaces promises.
+        #[serde(skip_serializing_if = "ContactMode::is_fast")]
+        pub contact_mode: ContactMode,
     }
 }
 
@@ -166,7 +169,27 @@ impl Default for Group {
             xpbd: Xpbd::default(),
             sleep: None,
             descent: Descent::default(),
+            contact_mode: ContactMode::default(),
         }
+    }
+}
+
+scene_type! {
+    /// What contact of surfaces promises.
+    #[derive(Copy, Default, Eq)]
+    pub enum ContactMode {
+        /// Real time; a few crossings may be left in violent motion. They can be counted.
+        #[default]
+        Fast,
+        /// From a clean start no two triangles cross at the end of any frame: what would cross waits, supports too. Several times
+        /// slower.
+        Safe,
+    }
+}
+
+impl ContactMode {
+    fn is_fast(&self) -> bool {
+        *self == ContactMode::Fast
     }
 }
 

@@ -307,7 +307,7 @@ impl Xpbd {
     }
 
     /// Takes the places of vertices that were held back.
-    pub(crate) fn take_held_back(&mut self, held: &[u8], places: &[Point]) {
+    pub(crate) fn take_held_back(&mut self, held: &[u32], places: &[Point]) {
         let all = self.displacements.iter_mut().zip(&self.base).zip(held.iter().zip(places));
         for ((d, base), (_, place)) in all.filter(|(_, (held, _))| **held > 0) {
             (0..3).for_each(|k| d[k] = place[k] - base[k]);

@@ -1,0 +1,323 @@
+//! Pairs of features that could cross on their ways through a substep, with no regard to skins, rests or what was near before: the
+//! plain, wary twin of `pairs.rs`, for contact that promises (FAU-44: motion is limited before an impact).
+//!
+//! Boxes around the ways of all features; those that meet are held against each other eight at a time: a pair stays if its distance
+//! when the substep began is not more than its vertices have moved.
+//!
+//! Promised: every vertex and triangle, and every two edges, that meet on straight ways and share no vertex are among the pairs, if
+//! their things touch at all; in an order that depends on nothing but the surface and its motion.
+
+use crate::contact::bvh::{Boxes, Tree};
+use crate::contact::closest::closest;
+use crate::contact::rules::Rules;
+use crate::contact::surface::{NONE, Surface, around};
+use crate::lanes::{Instructions, Kernel, Lanes, Places, Point, Vectors, WIDTH};
+use crate::parallel::Parallel;
+
+/// Patches whose pairs are kept together: work is shared among threads by these.
+const PATCHES_PER_BLOCK: usize = 32;
+
+/// Closest points in 32 bits are off by up to this share of the size of a thin feature (a test of `closest.rs` says so), and more.
+const ROUNDING: f32 = 5e-3;
+
+/// Two features that could cross.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Vertex and triangle, or two edges.
+    pub vertices: [u32; 4],
+    /// How many of them are on the first side: 1 or 2.
+    pub first_side: u8,
+}
+
+/// Corners of a box.
+type Corners = ([f32; 3], [f32; 3]);
+
+/// Boxes around the ways of the features of a patch.
+#[derive(Clone, Debug, Default)]
+struct Ways {
+    triangles: Boxes,
+    edges: [Boxes; 3],
+    hull: Corners,
+}
+
+/// Pairs that could cross.
+#[derive(Clone, Debug, Default)]
+pub struct Swept {
+    tree: Tree,
+    ways: Vec<Ways>,
+    blocks: Vec<Vec<Candidate>>,
+}
+
+impl Swept {
+    /// Finds all pairs that could cross while vertices go from `before` to `now`.
+    pub fn find(
+        &mut self,
+        parallel: &Parallel,
+        instructions: Instructions,
+        surface: &Surface,
+        rules: &Rules,
+        before: &[Point],
+        now: &[Point],
+    ) {
+        let n = surface.len();
+        self.ways.resize_with(n, Ways::default);
+        parallel.heavy_blocks(&mut self.ways, |first, block| {
+            for (i, ways) in block.iter_mut().enumerate() {
+                ways.fit(surface, first + i, before, now);
+            }
+        });
+        let Swept { tree, ways, blocks } = self;
+        tree.fit(n, |p| ways[p].hull);
+        blocks.resize_with(n.div_ceil(PATCHES_PER_BLOCK), Vec::new);
+        let (tree, ways) = (&*tree, &ways[..]);
+        parallel.each_of(WIDTH * n, blocks, |b, candidates| {
+            let patches = b * PATCHES_PER_BLOCK..n.min((b + 1) * PATCHES_PER_BLOCK);
+            candidates.clear();
+            instructions.run(Meet { patches, candidates, surface, rules, tree, ways, before, now });
+        });
+    }
+
+    /// What [`Swept::find`] found.
+    pub fn candidates(&self) -> impl Iterator<Item = &Candidate> {
+        self.blocks.iter().flatten()
+    }
+}
+
+/// A box around the ways of some vertices.
+#[inline(always)]
+fn way(vertices: &[u32], before: &[Point], now: &[Point]) -> Corners {
+    let (a, b) = (around(vertices, before), around(vertices, now));
+    let mut both = a;
+    for k in 0..3 {
+        both.0[k] = a.0[k].min(b.0[k]);
+        both.1[k] = a.1[k].max(b.1[k]);
+    }
+    both
+}
+
+impl Ways {
+    fn fit(&mut self, surface: &Surface, p: usize, before: &[Point], now: &[Point]) {
+        for (l, t) in surface.triangles(p).iter().enumerate().filter(|(_, t)| t[0] != NONE) {
+            self.triangles.set(l, way(t, before, now));
+        }
+        self.hull = self.triangles.hull();
+        for (j, eight) in surface.eights_of_edges(p).enumerate() {
+            for (l, e) in surface.edges(eight).iter().enumerate().filter(|(_, e)| e[0] != NONE) {
+                self.edges[j].set(l, way(e, before, now));
+            }
+        }
+    }
+}
+
+/// Finds the pairs of some patches with those after them.
+struct Meet<'a> {
+    patches: std::ops::Range<usize>,
+    candidates: &'a mut Vec<Candidate>,
+    surface: &'a Surface,
+    rules: &'a Rules,
+    tree: &'a Tree,
+    ways: &'a [Ways],
+    before: &'a [Point],
+    now: &'a [Point],
+}
+
+impl Kernel for Meet<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Meet { patches, candidates, surface, rules, tree, ways, before, now } = self;
+        let mut open = [Filling::default(), Filling::default()];
+        let mut put = |kind: usize, vertices: [u32; 4], open: &mut [Filling; 2]| {
+            if open[kind].put(vertices) {
+                open[kind].sift::<L>(kind, before, now, candidates);
+            }
+        };
+        for p in patches {
+            tree.meet::<L>(p, ways[p].hull, |q| {
+                if !rules.at(rules.place(surface.thing(p), surface.thing(q))).touch {
+                    return;
+                }
+                for (p, q) in [(p, q), (q, p)].into_iter().take(if p == q { 1 } else { 2 }) {
+                    for &v in surface.vertices(p) {
+                        let mut mask = ways[q].triangles.meet::<L>(way(&[v], before, now));
+                        while mask != 0 {
+                            let [a, b, c] = surface.triangles(q)[mask.trailing_zeros() as usize];
+                            mask &= mask - 1;
+                            if a != v && b != v && c != v {
+                                put(0, [v, a, b, c], &mut open);
+                            }
+                        }
+                    }
+                }
+                for (i, own) in surface.eights_of_edges(p).enumerate() {
+                    for (l, &[a, b]) in surface.edges(own).iter().enumerate().filter(|(_, e)| e[0] != NONE) {
+                        let wanted = ways[p].edges[i].get(l);
+                        for (j, other) in surface.eights_of_edges(q).enumerate() {
+                            let mut mask = ways[q].edges[j].meet::<L>(wanted);
+                            while mask != 0 {
+                                let m = mask.trailing_zeros() as usize;
+                                mask &= mask - 1;
+                                let [c, d] = surface.edges(other)[m];
+                                // Each pair once.
+                                let again = p == q && (j, m) <= (i, l);
+                                if !again && a != c && a != d && b != c && b != d {
+                                    put(1, [a, b, c, d], &mut open);
+                                }
+                            }
+                        }
+                    }
+                }
+            });
+        }
+        for kind in 0..2 {
+            open[kind].sift::<L>(kind, before, now, candidates);
+        }
+    }
+}
+
+/// An eight of pairs that is being filled.
+#[derive(Default)]
+struct Filling {
+    vertices: [[u32; WIDTH]; 4],
+    filled: usize,
+}
+
+impl Filling {
+    /// Puts a pair in it; tells whether it is full.
+    #[inline(always)]
+    fn put(&mut self, vertices: [u32; 4]) -> bool {
+        for k in 0..4 {
+            self.vertices[k][self.filled] = vertices[k];
+        }
+        self.filled += 1;
+        self.filled == WIDTH
+    }
+
+    /// Keeps those that have moved as far as they were apart.
+    #[inline(always)]
+    fn sift<L: Lanes>(
+        &mut self,
+        kind: usize,
+        before: &[Point],
+        now: &[Point],
+        candidates: &mut Vec<Candidate>,
+    ) {
+        let filled = std::mem::take(&mut self.filled);
+        if filled == 0 {
+            return;
+        }
+        for k in 0..4 {
+            let first = self.vertices[k][0];
+            self.vertices[k][filled..].fill(first);
+        }
+        let at = self.vertices.map(Places::new);
+        let distance = closest::<L>(kind, before, &at).0.length();
+        let mut moved = [L::splat(0.0); 4];
+        let (first, _) = Vectors::<L>::gather(before, &at[0]);
+        let mut size = L::splat(0.0);
+        for k in 0..4 {
+            let (from, _) = Vectors::<L>::gather(before, &at[k]);
+            let (to, _) = Vectors::<L>::gather(now, &at[k]);
+            moved[k] = (to - from).length();
+            let reach = from - first;
+            size = size.max(reach.dot(reach));
+        }
+        let (one, other) = match kind {
+            0 => (moved[0], moved[1].max(moved[2]).max(moved[3])),
+            _ => (moved[0].max(moved[1]), moved[2].max(moved[3])),
+        };
+        // What is not a number stays, too.
+        let apart = (one + other).mask_below(distance - size.sqrt() * L::splat(ROUNDING));
+        let mut mask = !apart & (0xffu8 >> (WIDTH - filled));
+        while mask != 0 {
+            let l = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            let vertices = [0, 1, 2, 3].map(|k| self.vertices[k][l]);
+            candidates.push(Candidate { vertices, first_side: 1 + kind as u8 });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+    use crate::contact::continuous;
+    use crate::contact::rules::Rule;
+    use crate::math::uniform;
+    use crate::mesh::generate;
+    use crate::scene::Grid;
+
+    fn wide(p: &Point) -> DVec3 {
+        DVec3::new(p[0].into(), p[1].into(), p[2].into())
+    }
+
+    #[test]
+    fn all_that_meet_on_their_ways_are_among_them_for_any_threads() {
+        let mesh = generate::grid(&Grid { vertices: [9, 9], ..Grid::default() });
+        let rest: Vec<Point> =
+            mesh.positions.iter().map(|x| [x.x as f32, x.y as f32, x.z as f32, 0.0]).collect();
+        let surface = Surface::new(&rest, &mesh.triangles);
+        let rules = Rules::new(1, |_, _| Rule { touch: true, ..Rule::default() });
+        let mut edges: Vec<[u32; 2]> = mesh
+            .triangles
+            .iter()
+            .flat_map(|t| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]])
+            .map(|[a, b]| [a.min(b), a.max(b)])
+            .collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let mut crossed = 0;
+        for round in 0..6u64 {
+            let crumple = |seed: u64, by: f32| -> Vec<Point> {
+                let noise = |i: usize, k: u64| by * (uniform(seed, 4 * i as u64 + k) - 0.5) as f32;
+                let place = |(i, p): (usize, &Point)| {
+                    [p[0] + noise(i, 0), p[1] + noise(i, 1), p[2] + noise(i, 2), 1.0]
+                };
+                rest.iter().enumerate().map(place).collect()
+            };
+            let (before, now) = (crumple(round, 0.3), crumple(round + 50, 0.1 * round as f32));
+            let find = |threads: usize, instructions: Instructions| {
+                let mut swept = Swept::default();
+                let parallel = Parallel::new(threads).unwrap();
+                swept.find(&parallel, instructions, &surface, &rules, &before, &now);
+                swept.candidates().copied().collect::<Vec<_>>()
+            };
+            let found = find(1, Instructions::detect());
+            assert_eq!(found, find(2, Instructions::Plain));
+            let mut named: Vec<([u32; 4], u8)> = found.iter().map(|c| (c.vertices, c.first_side)).collect();
+            named.sort_unstable();
+            let total = named.len();
+            named.dedup();
+            assert_eq!(named.len(), total, "each once");
+            let is_named = |v: [u32; 4], side: u8| {
+                let swapped = [v[2], v[3], v[0], v[1]];
+                named.binary_search(&(v, side)).is_ok()
+                    || (side == 2 && named.binary_search(&(swapped, 2)).is_ok())
+            };
+            let at = |v: [u32; 4], x: &[Point]| v.map(|v| wide(&x[v as usize]));
+            for v in 0..rest.len() as u32 {
+                for t in mesh.triangles.iter().filter(|t| !t.contains(&v)) {
+                    let pair = [v, t[0], t[1], t[2]];
+                    if continuous::vertex_face(at(pair, &before), at(pair, &now), 0.0).is_some() {
+                        crossed += 1;
+                        let turned = [[v, t[0], t[1], t[2]], [v, t[1], t[2], t[0]], [v, t[2], t[0], t[1]]];
+                        assert!(turned.iter().any(|p| is_named(*p, 1)), "{pair:?} is missed");
+                    }
+                }
+            }
+            for (i, a) in edges.iter().enumerate() {
+                for b in edges[i + 1..].iter().filter(|b| !b.contains(&a[0]) && !b.contains(&a[1])) {
+                    let pair = [a[0], a[1], b[0], b[1]];
+                    if continuous::edge_edge(at(pair, &before), at(pair, &now), 0.0).is_some() {
+                        crossed += 1;
+                        assert!(is_named(pair, 2), "{pair:?} is missed");
+                    }
+                }
+            }
+        }
+        assert!(crossed > 300, "the test has too few cases: {crossed}");
+    }
+}
