@@ -273,7 +273,8 @@ impl<'a> Run<'a> {
     }
 
     fn finish(mut self, writer: &Writer) -> RunReport {
-        let touching = self.scene.bodies.iter().any(|body| body.contact.is_some());
+        let touching = self.scene.bodies.iter().any(|body| body.contact.is_some())
+            || self.simulation.model().colliders.iter().any(|collider| collider.form.mesh().is_some());
         let crossings = (touching || self.args.intersections).then(|| self.count_crossings());
         let every_frame = self.args.intersections && self.frames > 0;
         let clean_share = every_frame.then(|| 100.0 * self.clean_frames as f64 / self.frames as f64);

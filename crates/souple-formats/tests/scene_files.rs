@@ -162,10 +162,14 @@ fn paths_stay_in_the_folder() {
 /// Two triangles that share an edge but, like an OBJ with seams, not its vertices.
 const SEAM: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\nf 4 5 6\n";
 
+const ROCK: &str = "solid rock\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n\
+                    endsolid rock\n";
+
 fn scene_with_files() -> Scene {
     scene(
         "format = 1\n[[body]]\nname = 'a'\n[[body]]\nname = 'b'\nshape.file.path = 'meshes/seam.OBJ'\n\
-         [[body]]\nname = 'c'\nshape.file = { path = 'other.obj', weld = false }\n",
+         [[body]]\nname = 'c'\nshape.file = { path = 'other.obj', weld = false }\n\
+         [[collider]]\nname = 'd'\n[[collider]]\nname = 'e'\nshape.file.path = 'rock.stl'\n",
     )
 }
 
@@ -175,10 +179,10 @@ fn meshes_take_the_place_of_their_files() {
     let mut asked = Vec::new();
     let result = resolve_meshes(&mut scene, &mut |path| {
         asked.push(path.to_owned());
-        Ok(SEAM.as_bytes().to_vec())
+        Ok(if path == "rock.stl" { ROCK } else { SEAM }.as_bytes().to_vec())
     });
     assert_eq!(result, Ok(()));
-    assert_eq!(asked, ["meshes/seam.OBJ", "other.obj"]);
+    assert_eq!(asked, ["meshes/seam.OBJ", "other.obj", "rock.stl"]);
     assert_eq!(scene.bodies[0].shape, Shape::default());
     let counts = |shape: &Shape| match shape {
         Shape::Mesh(mesh) => (mesh.positions.len(), mesh.triangles.len()),
@@ -186,6 +190,11 @@ fn meshes_take_the_place_of_their_files() {
     };
     assert_eq!(counts(&scene.bodies[1].shape), (4, 2));
     assert_eq!(counts(&scene.bodies[2].shape), (6, 2));
+    assert_eq!(scene.colliders[0].shape, ColliderShape::default());
+    match &scene.colliders[1].shape {
+        ColliderShape::Mesh(mesh) => assert_eq!((mesh.positions.len(), mesh.triangles.len()), (3, 1)),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -198,6 +207,10 @@ fn bad_mesh_files_name_their_field() {
     let error = resolve_meshes(&mut scene_with_files(), &mut |_| Ok(b"v 0 0\n".to_vec())).unwrap_err();
     assert_eq!(error.field, field);
     assert!(error.problem.starts_with("cannot use 'meshes/seam.OBJ': OBJ"), "{}", error.problem);
+
+    let mut rock = scene("format = 1\n[[collider]]\nshape.file.path = 'rock.stl'\n");
+    let error = resolve_meshes(&mut rock, &mut |_| Err("no such file".into())).unwrap_err();
+    assert_eq!(error.field, "collider[0].shape.file.path");
 
     for path in ["teapot.fbx", "teapot", "obj", "a.obj/teapot"] {
         let mut scene = scene(&format!("format = 1\n[[body]]\nshape.file.path = '{path}'\n"));
@@ -319,11 +332,19 @@ fn collider() -> impl Strategy<Value = Collider> {
         vector().prop_map(|size| ColliderShape::Box(BoxShape { size })),
         (number(), number())
             .prop_map(|(radius, height)| ColliderShape::Capsule(RoundShape { radius, height })),
+        (any::<String>(), any::<bool>())
+            .prop_map(|(path, weld)| ColliderShape::File(MeshFile { path, weld })),
+        (prop::collection::vec(vector(), 0..5), prop::collection::vec(any::<[u32; 3]>(), 0..5)).prop_map(
+            |(positions, triangles)| {
+                ColliderShape::Mesh(InlineMesh { positions, triangles, uvs: Vec::new() })
+            }
+        ),
     ];
-    (any::<String>(), shape, prop::option::of(motion()), prop::option::of(number())).prop_map(
-        |(name, shape, motion, tangential_keep)| Collider {
+    (any::<String>(), shape, number(), prop::option::of(motion()), prop::option::of(number())).prop_map(
+        |(name, shape, scale, motion, tangential_keep)| Collider {
             name,
             shape,
+            scale,
             motion,
             tangential_keep,
             ..Collider::default()

@@ -1,12 +1,18 @@
-//! Lints of a scene that can run but may not do what its author means: scale, step size, supports off the mesh.
+//! Lints of a scene that can run but may not do what its author means: scale, step size, supports off the mesh, meshes that
+//! had to be repaired, colliders that jump.
 
 use glam::DVec3;
 
-use crate::mesh::{bounds, mesh_edges};
-use crate::model::Model;
+use crate::control::scripted_pose;
+use crate::mesh::{ColliderMesh, MeshRepairs, bounds, mesh_edges};
+use crate::model::{ColliderModel, Model};
+use crate::motion::{Jump, jump};
 use crate::scene::{Scene, Select};
 use crate::solver::solver_name;
 use crate::solver::stability::{StiffestMode, longest_step, stiffest_mode};
+
+/// Frames that are looked at for a collider that jumps.
+const MAX_FRAMES: u32 = 100_000;
 
 /// Something worth a look.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,6 +110,16 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
                 "tearing and normals are unreliable there".into(),
             );
         }
+        if lint.turned_edges > 0 {
+            say(
+                format!("{at}.shape"),
+                format!(
+                    "the triangles at {} edges face opposite sides: one shows its back where the other shows its front",
+                    lint.turned_edges
+                ),
+                "wind and light are wrong there; make its normals consistent where the mesh was made".into(),
+            );
+        }
         if lint.duplicate_vertices > 0 && !body.topology.triangles.is_empty() {
             say(
                 format!("{at}.shape"),
@@ -194,6 +210,25 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
             );
         }
     }
+    for (c, collider) in model.colliders.iter().enumerate() {
+        let at = format!("collider[{c}]");
+        if let Some(mesh) = collider.form.mesh() {
+            lint_mesh(&at, &collider.name, mesh, model.gravity.length(), &mut say);
+        }
+        if let Some((frame, Jump { distance, size })) = first_jump(collider, model) {
+            say(
+                jump_field(&at, collider, f64::from(frame) * model.frame_dt()),
+                format!(
+                    "'{}' moves by {distance:.3} m in frame {frame}, more than its size of {size:.3} m",
+                    collider.name
+                ),
+                format!(
+                    "what it meets is hit at {:.1} m/s; give its keys more time, or move it more slowly",
+                    distance * model.fps
+                ),
+            );
+        }
+    }
     for (b, f) in forecast_steps(model).iter().enumerate() {
         if f.dt > f.longest_dt {
             say(
@@ -213,4 +248,88 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
         }
     }
     lints
+}
+
+/// Tells what was done to the mesh of a collider so that it could be used, and what is odd about it.
+fn lint_mesh(
+    at: &str,
+    name: &str,
+    mesh: &ColliderMesh,
+    gravity: f64,
+    say: &mut dyn FnMut(String, String, String),
+) {
+    let (low, high) = mesh.bounds;
+    let size = (high - low).max_element();
+    if gravity > 1.0 && !(5e-3..=500.0).contains(&size) {
+        say(
+            format!("{at}.scale"),
+            format!("'{name}' is {size:.3e} m in size under a gravity of {gravity:.2} m/s²"),
+            "lengths are in metres: is the mesh in millimetres or centimetres? Set `scale`".into(),
+        );
+    }
+    let MeshRepairs {
+        merged_vertices,
+        unused_vertices,
+        flat_triangles,
+        doubled_triangles,
+        turned_triangles,
+        turned_parts,
+        non_manifold_edges,
+        clashing_edges,
+    } = mesh.repairs;
+    let both_sides = "it has no inside, so that it is touched from both sides; repair the mesh to close it";
+    let found = [
+        (
+            merged_vertices,
+            "vertices lie exactly on another; they were merged",
+            "weld the mesh where it was made",
+        ),
+        (unused_vertices, "vertices belong to no triangle; they were left out", "clean the mesh"),
+        (flat_triangles, "triangles have no area; they were left out", "clean the mesh"),
+        (
+            doubled_triangles,
+            "triangles have the same vertices as another; they were left out",
+            "clean the mesh",
+        ),
+        (
+            turned_triangles,
+            "triangles faced another way than their neighbours; they were turned round",
+            "make its normals consistent where the mesh was made",
+        ),
+        (
+            turned_parts,
+            "closed parts were inside out; they were turned round",
+            "flip its normals where the mesh was made",
+        ),
+        (non_manifold_edges, "edges belong to more than two triangles", both_sides),
+        (clashing_edges, "edges have triangles that cannot face the same way", both_sides),
+    ];
+    for (count, what, help) in found.into_iter().filter(|(count, ..)| *count > 0) {
+        say(format!("{at}.shape"), format!("of '{name}', {count} {what}"), help.into());
+    }
+}
+
+/// The first frame in which the script of a collider moves it by more than its own size.
+fn first_jump(collider: &ColliderModel, model: &Model) -> Option<(u32, Jump)> {
+    let (bounds, motion) = (collider.form.bounds()?, collider.motion.as_ref()?);
+    // Past its last key it goes on evenly, or begins again: one round more shows the jump back.
+    let (first, last) = (motion.keys.first().map_or(0.0, |k| k.t), motion.keys.last().map_or(0.0, |k| k.t));
+    let end = if motion.repeat { 2.0 * last - first } else { last };
+    let frames = (end * model.fps).ceil().clamp(0.0, f64::from(MAX_FRAMES)) as u32 + 1;
+    let mut before = scripted_pose(collider, 0.0);
+    (1..=frames.min(model.frames.max(1))).find_map(|frame| {
+        let after = scripted_pose(collider, f64::from(frame) * model.frame_dt());
+        let found = jump(bounds, &before, &after);
+        before = after;
+        found.map(|found| (frame, found))
+    })
+}
+
+/// The field that moves a collider at that time, s.
+fn jump_field(at: &str, collider: &ColliderModel, t: f64) -> String {
+    let keys = collider.motion.as_ref().map_or(&[][..], |motion| &motion.keys);
+    match keys.len() {
+        0 => format!("{at}.motion"),
+        n => format!("{at}.motion.key[{}]", keys.partition_point(|key| key.t < t).min(n - 1)),
+    }
 }

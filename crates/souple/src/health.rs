@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use crate::motion::Jump;
 use crate::profile::Stage;
 use crate::scene::Health;
 
@@ -13,7 +14,7 @@ pub const MAX_HALVINGS: u32 = 4;
 pub struct Warning {
     /// Step at which it happened.
     pub step: u64,
-    /// Body it happened to.
+    /// Body it happened to; of a [`WarningKind::Jumped`] the collider.
     pub body: String,
     /// Stage in which it was noticed.
     pub stage: Stage,
@@ -23,7 +24,7 @@ pub struct Warning {
     pub remedy: String,
 }
 
-/// What happened to a body.
+/// What happened to a body or a collider.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WarningKind {
     /// Its state was not finite when the step began; the last good state was put back.
@@ -49,6 +50,8 @@ pub enum WarningKind {
         /// What was wrong.
         symptom: Symptom,
     },
+    /// A collider moved by more than its own size in one frame; told once of each.
+    Jumped(Jump),
 }
 
 /// What is wrong with numbers.
@@ -88,7 +91,8 @@ impl std::fmt::Display for Symptom {
 impl std::fmt::Display for Warning {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         let Warning { step, body, stage, .. } = self;
-        write!(f, "step {step}, body '{body}', {}: ", stage.name())?;
+        let what = if matches!(self.kind, WarningKind::Jumped(_)) { "collider" } else { "body" };
+        write!(f, "step {step}, {what} '{body}', {}: ", stage.name())?;
         match &self.kind {
             WarningKind::BadInput => write!(f, "its state was not finite; the last good state was put back")?,
             WarningKind::BadControl => write!(f, "what moves it was not finite; it was held still")?,
@@ -106,6 +110,9 @@ impl std::fmt::Display for Warning {
             }
             WarningKind::Frozen { symptom } => {
                 write!(f, "it diverged ({symptom}) at every step size; frozen")?
+            }
+            WarningKind::Jumped(Jump { distance, size }) => {
+                write!(f, "it moved by {distance:.3} m in one frame, more than its size of {size:.3} m")?;
             }
         }
         write!(f, ". {}", self.remedy)

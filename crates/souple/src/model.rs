@@ -217,7 +217,7 @@ impl ColliderForm {
         match self {
             ColliderForm::Primitive(Primitive::Plane { .. }) => None,
             ColliderForm::Primitive(primitive) => Some(primitive.bounds(&Pose::IDENTITY, 0.0)),
-            ColliderForm::Mesh(mesh) => Some(mesh.bounds()),
+            ColliderForm::Mesh(mesh) => Some(mesh.bounds),
         }
     }
 }

@@ -14,6 +14,29 @@ pub fn pose_at(motion: &Motion, pivot: DVec3, t: f64) -> Pose {
     Pose { rotation, translation }
 }
 
+/// A rigid thing that moves by more than its own size in one frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Jump {
+    /// How far the point of it that goes furthest moves, m.
+    pub distance: f64,
+    /// The diagonal of the box around it, m.
+    pub size: f64,
+}
+
+/// Whether a thing in that box (in its own frame, m) jumps from one pose to the next. It is then nowhere near where it was: what lies
+/// between is hit by something that was not meant to go there, or not at that speed.
+pub fn jump((low, high): (DVec3, DVec3), before: &Pose, after: &Pose) -> Option<Jump> {
+    let size = (high - low).length();
+    let distance = |k: u32| {
+        let pick = |axis: usize| if k >> axis & 1 == 0 { low[axis] } else { high[axis] };
+        let corner = DVec3::new(pick(0), pick(1), pick(2));
+        before.apply(corner).distance(after.apply(corner))
+    };
+    // The way of a point is a convex function of its place: no point inside the box goes further than all corners.
+    let distance = (0..8).map(distance).fold(0.0, f64::max);
+    (distance > size).then_some(Jump { distance, size })
+}
+
 fn key_pose(motion: &Motion, t: f64) -> (DVec3, DQuat) {
     let keys = &motion.keys;
     let (Some(first), Some(last)) = (keys.first(), keys.last()) else {
@@ -62,6 +85,21 @@ mod tests {
         let motion = Motion { repeat: true, ..path() };
         let x = |t| pose_at(&motion, DVec3::ZERO, t).translation.x;
         assert!((x(4.5) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_jump_is_further_than_the_size() {
+        let half = DVec3::new(0.3, 0.0, 0.4);
+        let (put, size) = (Pose::IDENTITY, 1.0);
+        let moved = |by: f64| jump((-half, half), &put, &Pose { translation: DVec3::Y * by, ..put });
+        assert_eq!(moved(size - 1e-9), None);
+        let found = moved(size + 1e-9).unwrap();
+        assert!((found.size - size).abs() < 1e-12 && (found.distance - size).abs() < 1e-8);
+        // No turn about its own middle is one; about a point far away it is.
+        let half_turn = math::rotation(DVec3::Y * 179.0);
+        assert_eq!(jump((-half, half), &put, &Pose { rotation: half_turn, ..put }), None);
+        let away = DVec3::X * 2.0;
+        assert!(jump((away - half, away + half), &put, &Pose { rotation: half_turn, ..put }).is_some());
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::math::Pose;
 use crate::measure::{self, Measures};
 use crate::mesh::vertex_normals;
 use crate::model::{BodyModel, Model};
+use crate::motion::jump;
 use crate::parallel::Parallel;
 use crate::profile::{Profile, Stage};
 use crate::recording::{LoggedCommand, Recording};
@@ -40,6 +41,8 @@ pub struct Simulation {
     parallel: Parallel,
     profile: Profile,
     warnings: Vec<Warning>,
+    /// Of each collider: whether it was told that it jumps.
+    jumped: Vec<bool>,
     pending: Vec<Command>,
     recording: Option<Recording>,
     fault: Option<Stage>,
@@ -69,6 +72,7 @@ impl Simulation {
             parallel: Parallel::default(),
             profile: Profile::default(),
             warnings: Vec::new(),
+            jumped: vec![false; model.colliders.len()],
             pending: Vec::new(),
             recording: None,
             fault: None,
@@ -155,6 +159,29 @@ impl Simulation {
                             .into(),
                 });
             }
+        }
+        self.warn_of_jumps();
+    }
+
+    /// Tells once of each collider that moves by more than its own size in this step.
+    fn warn_of_jumps(&mut self) {
+        for (c, (before, after)) in self.control.colliders.iter().enumerate() {
+            let collider = &self.model.colliders[c];
+            if self.jumped[c] || before == after {
+                continue;
+            }
+            let Some(found) = collider.form.bounds().and_then(|b| jump(b, before, after)) else { continue };
+            self.jumped[c] = true;
+            self.warnings.push(Warning {
+                step: self.state.step,
+                body: collider.name.clone(),
+                stage: Stage::ApplyControl,
+                kind: WarningKind::Jumped(found),
+                remedy: format!(
+                    "What it meets is hit at {:.1} m/s. Move it in smaller steps, or give its keys more time.",
+                    found.distance * self.model.fps
+                ),
+            });
         }
     }
 

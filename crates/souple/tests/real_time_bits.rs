@@ -26,6 +26,7 @@ fn scene(n: u32) -> Scene {
         name: name.into(),
         select,
         motion: Some(Motion { velocity, ..Motion::default() }),
+        ..Pin::default()
     };
     let mut hanging = sheet("hanging", n, [0.0, 0.0, 0.0]);
     hanging.springs.stretch.modulus = Some(2e4);

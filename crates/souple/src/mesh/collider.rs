@@ -41,6 +41,8 @@ pub struct ColliderMesh {
     /// Whether it has an inside: every edge had two triangles that run along it opposite ways, and they enclose a volume.
     /// Judged before triangles without area were dropped, which leave no gap that anything could pass.
     pub closed: bool,
+    /// Smallest box around it, m.
+    pub bounds: (DVec3, DVec3),
     /// What was done to the mesh as it was given.
     pub repairs: MeshRepairs,
 }
@@ -126,12 +128,8 @@ impl ColliderMesh {
         }
         let TriMesh { positions, triangles, uvs } =
             without_unused(&welded.positions, &triangles, &welded.uvs);
-        Ok(ColliderMesh { positions, triangles, uvs, closed, repairs: turned })
-    }
-
-    /// Smallest box around it in its own frame, m.
-    pub fn bounds(&self) -> (DVec3, DVec3) {
-        bounds(&self.positions)
+        let bounds = bounds(&positions);
+        Ok(ColliderMesh { positions, triangles, uvs, closed, bounds, repairs: turned })
     }
 }
 

@@ -66,6 +66,8 @@ pub struct MeshLint {
     pub duplicate_triangles: usize,
     /// Edges shared by more than two triangles.
     pub non_manifold_edges: usize,
+    /// Edges that two triangles run along the same way: one of them faces the other side.
+    pub turned_edges: usize,
     /// Vertices that no triangle uses.
     pub isolated_vertices: usize,
     /// Vertices at exactly the same place as another one (UV seams come apart there unless welded).
@@ -96,7 +98,7 @@ impl TriMesh {
         Ok(())
     }
 
-    /// Counts degenerate and duplicate triangles, non-manifold edges, isolated and duplicate vertices.
+    /// Counts degenerate and duplicate triangles, non-manifold and turned edges, isolated and duplicate vertices.
     pub fn lint(&self) -> MeshLint {
         let mut lint = MeshLint::default();
         let mut used = vec![false; self.positions.len()];
@@ -108,11 +110,14 @@ impl TriMesh {
             }
             for (i, j) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
                 used[i as usize] = true;
-                edges.push((i.min(j), i.max(j)));
+                edges.push((i.min(j), i.max(j), i < j));
             }
         }
         edges.sort_unstable();
-        lint.non_manifold_edges = edges.chunk_by(|a, b| a == b).filter(|run| run.len() > 2).count();
+        for run in edges.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            lint.non_manifold_edges += usize::from(run.len() > 2);
+            lint.turned_edges += usize::from(run.len() == 2 && run[0].2 == run[1].2);
+        }
         let mut corners = self.triangles.clone();
         corners.iter_mut().for_each(|t| t.sort_unstable());
         corners.sort_unstable();
