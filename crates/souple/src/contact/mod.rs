@@ -7,6 +7,7 @@
 pub(crate) mod bvh;
 pub(crate) mod closest;
 pub mod continuous;
+pub(crate) mod contours;
 pub(crate) mod pairs;
 #[cfg(test)]
 mod pairs_tests;
@@ -14,6 +15,10 @@ pub mod primitives;
 pub mod proximity;
 pub mod response;
 pub(crate) mod surface;
+#[cfg_attr(not(test), expect(dead_code))]
+pub(crate) mod untangle;
+#[cfg(test)]
+mod untangle_tests;
 
 use glam::DVec3;
 
