@@ -1,17 +1,17 @@
 //! Where surfaces cross: crossings in chains, and which side of each is the one to go back (SIM-B11).
 //!
-//! Two triangles that cross share a piece of a line; its ends are crossings of an edge of one and the other. So crossings follow each other
-//! in **contours**, closed ones, or those that end where an edge at a border pierces something. A contour runs over two
-//! **strands** of cloth, be they of two sheets or of one. On each strand it has two sides: the ends above and below of the edges that pierce
-//! the other strand.
+//! Two triangles that cross share a piece of a line; its ends are crossings of an edge of one and the other. So crossings
+//! follow each other in **contours**, closed ones, or those that end where an edge at a border pierces something. A contour
+//! runs over two **strands** of cloth, be they of two sheets or of one. On each strand it has two sides: the ends above and
+//! below of the edges that pierce the other strand.
 //!
-//! Which side went astray? From the edges that are cut by this contour on this strand both sides are flooded at once, ring by ring of
-//! vertices. That side is astray that is full first: the tip of a poke, a corner, the narrower part of a sheet that another cuts right
-//! across. Its number of rings is how far it has to go. Of both strands that one moves that has less far to
-//! go. Floods that meet around the end of a contour that cuts nothing off are stopped by each other, so that a contour that reaches almost from border to border
-//! counts like one that does (Baraff, Witkin and Kass, "Untangling cloth", 2003, take closed ones only); but if it is not twice as long as
-//! that is far, neither side is astray: the contour is to be shortened from its ends. Each contour is looked at on its
-//! own: a tip through many layers comes back through all of them.
+//! Which side went astray? From the edges that are cut by this contour on this strand both sides are flooded at once, ring by
+//! ring of vertices. That side is astray that is full first: the tip of a poke, a corner, the narrower part of a sheet that
+//! another cuts right across. Its number of rings is how far it has to go. Of both strands that one moves that has less far to
+//! go. Floods that meet around the end of a contour that cuts nothing off are stopped by each other, so that a contour that
+//! reaches almost from border to border counts like one that does (Baraff, Witkin and Kass, "Untangling cloth", 2003, take
+//! closed ones only); but if it is not twice as long as that is far, neither side is astray: the contour is to be shortened
+//! from its ends. Each contour is looked at on its own: a tip through many layers comes back through all of them.
 //!
 //! Triangles of a sheet are taken to be wound alike.
 

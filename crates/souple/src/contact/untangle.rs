@@ -1,35 +1,35 @@
 //! Cloth that went through itself is pulled apart again: global intersection analysis (SIM-B11), self-recovery (SIM-36).
 //!
-//! Contacts keep features on the side on which they were; what has crossed once they would hold crossed for ever. So crossings are
-//! found from nothing but the places of now: every edge that pierces a triangle. They follow each other in contours, of which
-//! [`crate::contact::contours`] says what went astray. For each crossing there is a [`Pull`], along which the edge is to be
-//! moved against the triangle; [`Tangle::spread`] makes smooth motion of all pulls; [`Tangle::ignores`] names the contacts that
-//! would fight it.
+//! Contacts keep features on the side on which they were; what has crossed once they would hold crossed for ever. So crossings
+//! are found from nothing but the places of now: every edge that pierces a triangle. They follow each other in contours, of
+//! which [`crate::contact::contours`] says what went astray. For each crossing there is a [`Pull`], along which the edge is to
+//! be moved against the triangle; [`Tangle::spread`] makes smooth motion of all pulls; [`Tangle::ignores`] names the contacts
+//! that would fight it.
 //!
-//! **What is astray goes back.** Edges of the strand that is to move, and what is around them, move through the triangles that they pierce,
-//! along the normals, so that the astray side gets smaller, and a little so that the contour gets shorter.
+//! **What is astray goes back.** Edges of the strand that is to move, and what is around them, move through the triangles that
+//! they pierce, along the normals, so that the astray side gets smaller, and a little so that the contour gets shorter.
 //!
-//! **Length.** Contours that cut nothing off, as between two sheets that are stuck into each other half way, are shortened from their
-//! ends (Volino and Magnenat-Thalmann, "Resolving surface collisions through intersection contour minimization", 2006). At a
-//! crossing of an edge E and a triangle with normal N the contour goes on in each triangle at the edge, in direction R. If the
-//! edge moves by x and the triangle by y, the crossing moves by x − E (N·(x − y)) / (E·N), and the contour gets longer by −R of
-//! that. With x = −y this is −½ G·(x − y), where G = Σ R − 2 (E·R)/(E·N) N: to move the edge along +G shortens it. The
-//! sum over a contour moves it as a whole. A straight contour from border to border has no such direction; there is always a side
-//! that is astray.
+//! **Length.** Contours that cut nothing off, as between two sheets that are stuck into each other half way, are shortened from
+//! their ends (Volino and Magnenat-Thalmann, "Resolving surface collisions through intersection contour minimization", 2006).
+//! At a crossing of an edge E and a triangle with normal N the contour goes on in each triangle at the edge, in direction R. If
+//! the edge moves by x and the triangle by y, the crossing moves by x − E (N·(x − y)) / (E·N), and the contour gets longer by
+//! −R of that. With x = −y this is −½ G·(x − y), where G = Σ R − 2 (E·R)/(E·N) N: to move the edge along +G shortens it. The
+//! sum over a contour moves it as a whole. A straight contour from border to border has no such direction; there is always a
+//! side that is astray.
 //!
-//! **Which edges.** Patches that may cross are found by the tree of boxes. Neighbours that face alike are one piece, which does not cross
-//! itself (Volino and Magnenat-Thalmann, 1994). Of the others eight triangles at a time are held against an edge in 32
-//! bits; what may pierce is decided by signs of volumes in 64 bits.
+//! **Which edges.** Patches that may cross are found by the tree of boxes. Neighbours that face alike are one piece, which does
+//! not cross itself (Volino and Magnenat-Thalmann, 1994). Of the others eight triangles at a time are held against an edge in
+//! 32 bits; what may pierce is decided by signs of volumes in 64 bits.
 //!
-//! Promised: an edge that meets two triangles in their common edge pierces one of them, so that contours have no gaps. Edges that have a vertex in common
-//! with a triangle, or a place to the bit, do not pierce it. Vertices exactly in the plane of a triangle count as above it,
-//! so that what touches exactly may count as crossing, until it is moved. What is not finite pierces nothing. The same bits for any
-//! number of threads and any instructions; no memory is asked for once lists have grown. Nothing is remembered from call
-//! to call but what depends on the triangles.
+//! Promised: an edge that meets two triangles in their common edge pierces one of them, so that contours have no gaps. Edges
+//! that have a vertex in common with a triangle, or a place to the bit, do not pierce it. Vertices exactly in the plane of a
+//! triangle count as above it, so that what touches exactly may count as crossing, until it is moved. What is not finite
+//! pierces nothing. The same bits for any number of threads and any instructions; no memory is asked for once lists have grown.
+//! Nothing is remembered from call to call but what depends on the triangles.
 //!
-//! Not promised: that everything gets free. The side with less far to go is taken for the one that is astray, which a sleeve through
-//! a small sheet is not. Cloth that is crushed so that a few triangles around a vertex cross each other has nothing that is astray; it is its
-//! bending that unfolds it. Panels that are sewn but not welded cross each other in their seam like anything else.
+//! Not promised: that everything gets free. The side with less far to go is taken for the one that is astray, which a sleeve
+//! through a small sheet is not. Cloth that is crushed so that a few triangles around a vertex cross each other has nothing
+//! that is astray; some of that stays. Panels that are sewn but not welded cross each other in their seam like anything else.
 
 use glam::DVec3;
 
@@ -42,8 +42,8 @@ use crate::parallel::Parallel;
 /// Patches whose crossings are kept together: work is shared among threads by these.
 const PATCHES_PER_BLOCK: usize = 32;
 
-/// Numbers of 32 bits are wrong by less than this: volumes as a share of the cube of the distances they are made of, distances as a share of
-/// places.
+/// Numbers of 32 bits are wrong by less than this: volumes as a share of the cube of the distances they are made of, distances
+/// as a share of places.
 const ROUNDING: f32 = 1e-6;
 
 /// How much shortening the contour counts where a side is to be moved back.
@@ -254,7 +254,8 @@ impl Tangle {
         &self.pulls
     }
 
-    /// Whether a contact between the first `first_side` of four vertices and the others would hold on the wrong side what is to be pulled out.
+    /// Whether a contact between the first `first_side` of four vertices and the others would hold what is to be pulled out. One
+    /// test if nothing has crossed.
     #[inline(always)]
     pub fn ignores(&self, vertices: [u32; 4], first_side: u8) -> bool {
         !self.crossings.is_empty() && self.contours.ignores(vertices, first_side)
