@@ -16,10 +16,17 @@ use crate::math::Pose;
 use crate::measure::intersections;
 use crate::mesh::bounds;
 use crate::model::Model;
+use crate::motion::furthest_way;
 use crate::parallel::Parallel;
 use crate::profile::{Profile, Stage};
 use crate::scene::ContactMode;
 use crate::state::BodyState;
+
+/// Colliders go no further than this share of an edge in a substep,
+const WAY_OF_COLLIDERS: f64 = 0.5;
+
+/// unless that takes more than this many times the usual substeps.
+const MOST_FOR_COLLIDERS: u32 = 16;
 
 /// Bodies that are advanced together, each on a copy that is kept only if all are healthy.
 #[derive(Debug)]
@@ -185,7 +192,12 @@ impl Island {
         }
         let substeps = moving(works).map(|w| w.prepare(frame, halvings)).max().unwrap_or(1);
         let origin = touching.as_mut().map(|touching| touching.begin_frame(frame, works));
+        let for_colliders = touching.as_ref().map_or(1, |t| t.substeps_for_colliders(frame, works));
+        let substeps = substeps.max(for_colliders);
         moving(works).for_each(|w| w.begin(frame, substeps, origin));
+        if let Some(touching) = touching {
+            touching.find_tangles(frame, works);
+        }
         let share = |s: u32| f64::from(s) / f64::from(substeps);
         for substep in 0..substeps {
             let shares = (share(substep), share(substep + 1));
@@ -289,6 +301,35 @@ impl Touching {
         }
         self.rules = Rules::new(names.len(), |a, b| model.rule(names[a], names[b]));
         self.surfaces = Surfaces::new(&things, self.rules.clone());
+    }
+
+    /// Into how many substeps a frame must be cut so that no collider that may be met goes far in one: a cloth that is hit harder than it
+    /// can give way is thrown through itself.
+    fn substeps_for_colliders(&self, frame: &Frame, works: &[Workspace]) -> u32 {
+        let Frame { model, control, .. } = *frame;
+        let met = works.iter().flat_map(|w| &w.contacts.pairs).chain(&self.colliders);
+        let ways = met.filter_map(|&c| {
+            let (start, end) = &control.colliders[c as usize];
+            Some(furthest_way(model.colliders[c as usize].form.bounds()?, start, end))
+        });
+        let furthest = ways.fold(0.0, f64::max);
+        let usual = works.first().map_or(1, |w| model.groups[model.bodies[w.b].group].substeps);
+        let wanted = furthest / (WAY_OF_COLLIDERS * f64::from(self.surfaces.edge_length()));
+        wanted.min(f64::from(MOST_FOR_COLLIDERS * usual)).ceil() as u32
+    }
+
+    /// Finds what has crossed as the frame begins: every frame, so that a run that is restored goes on the same.
+    fn find_tangles(&mut self, frame: &Frame, works: &[Workspace]) {
+        for (k, work) in works.iter().enumerate() {
+            let (before, now) = self.surfaces.places(k);
+            work.show(self.origin, true, before, now);
+        }
+        for (k, &c) in self.colliders.iter().enumerate() {
+            let (start, _) = &frame.control.colliders[c as usize];
+            let (_, now) = self.surfaces.places(works.len() + k);
+            place_collider(frame.model, c as usize, start, self.origin, now);
+        }
+        self.surfaces.find_tangles(frame.parallel, self.instructions);
     }
 
     /// Whether two things touch, so that they must not cross.

@@ -25,16 +25,21 @@ pub struct Jump {
 
 /// Whether a thing in that box (in its own frame, m) jumps from one pose to the next. It is then nowhere near where it was: what lies
 /// between is hit by something that was not meant to go there, or not at that speed.
-pub fn jump((low, high): (DVec3, DVec3), before: &Pose, after: &Pose) -> Option<Jump> {
-    let size = (high - low).length();
+pub fn jump(hull: (DVec3, DVec3), before: &Pose, after: &Pose) -> Option<Jump> {
+    let size = (hull.1 - hull.0).length();
+    let distance = furthest_way(hull, before, after);
+    (distance > size).then_some(Jump { distance, size })
+}
+
+/// How far the point of a thing in that box (in its own frame, m) that goes furthest moves from one pose to the next, m.
+pub fn furthest_way((low, high): (DVec3, DVec3), before: &Pose, after: &Pose) -> f64 {
     let distance = |k: u32| {
         let pick = |axis: usize| if k >> axis & 1 == 0 { low[axis] } else { high[axis] };
         let corner = DVec3::new(pick(0), pick(1), pick(2));
         before.apply(corner).distance(after.apply(corner))
     };
     // The way of a point is a convex function of its place: no point inside the box goes further than all corners.
-    let distance = (0..8).map(distance).fold(0.0, f64::max);
-    (distance > size).then_some(Jump { distance, size })
+    (0..8).map(distance).fold(0.0, f64::max)
 }
 
 fn key_pose(motion: &Motion, t: f64) -> (DVec3, DQuat) {

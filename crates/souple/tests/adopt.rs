@@ -441,6 +441,7 @@ fn small_scene() -> impl Strategy<Value = Scene> {
                         name: "pin".into(),
                         select: Select::Vertices(vec![v]),
                         motion: motion.clone(),
+                        ..Pin::default()
                     })
                     .collect(),
                 air: air.then(Air::default),

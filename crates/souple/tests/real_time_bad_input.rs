@@ -13,7 +13,7 @@ use souple::scene::{
 use souple::{Command, Model, ModelBuilder, SceneError, Simulation};
 
 fn pin(name: &str, vertices: &[u32], motion: Option<Motion>) -> Pin {
-    Pin { name: name.into(), select: Select::Vertices(vertices.to_vec()), motion }
+    Pin { name: name.into(), select: Select::Vertices(vertices.to_vec()), motion, ..Pin::default() }
 }
 
 fn scene(body: Body) -> Scene {
@@ -244,7 +244,7 @@ fn a_body_whose_every_vertex_is_held_goes_where_it_is_led() {
     body.limits = Some(Limits::default());
     let velocity = [0.5, 0.0, -0.25];
     let motion = Some(Motion { velocity, ..Motion::default() });
-    body.pins = vec![Pin { name: "all".into(), select: Select::All, motion }];
+    body.pins = vec![Pin { name: "all".into(), select: Select::All, motion, ..Pin::default() }];
     let scene = scene(body);
     let found = lints(&scene);
     assert!(found.iter().any(|(f, m)| f == "body[0].pin" && m.contains("every vertex")), "{found:?}");
@@ -366,7 +366,12 @@ fn a_vertex_of_very_many_neighbours_is_stood() {
 #[test]
 fn both_borders_held_and_pulled_apart_far_beyond_any_length_is_stood() {
     // Every vertex hangs between supports ten times as far apart as the cloth is long, and the middle is free.
-    let side = |name: &str, border, motion| Pin { name: name.into(), select: Select::Border(border), motion };
+    let side = |name: &str, border, motion| Pin {
+        name: name.into(),
+        select: Select::Border(border),
+        motion,
+        ..Pin::default()
+    };
     let mut body = cloth(16);
     body.pins = vec![side("left", Border::U0, None), side("right", Border::U1, jump([10.0, 0.0, 0.0]))];
     body.rayleigh = Some(Rayleigh { mass: 3.0, stiffness: None });
@@ -443,7 +448,12 @@ fn neighbours_held_by_supports_that_jump_apart_are_stood() {
         Some(Limits { stretch: LengthLimit { max: Some(1.05), min: Some(0.9) }, ..Limits::default() });
     body.pins = vec![
         Pin { name: "left".into(), select: columns(-0.1, 0.48), ..Pin::default() },
-        Pin { name: "right".into(), select: columns(0.5, 0.6), motion: jump([10.0, 0.0, 0.0]) },
+        Pin {
+            name: "right".into(),
+            select: columns(0.5, 0.6),
+            motion: jump([10.0, 0.0, 0.0]),
+            ..Pin::default()
+        },
     ];
     let mut s = Simulation::new(built(&scene(body)));
     (0..300).for_each(|_| s.step());

@@ -86,7 +86,7 @@ fn a_stretched_sheet_is_the_same() {
     body.rayleigh = Some(Rayleigh { mass: 8.0, stiffness: None });
     body.pins = vec![
         Pin { name: "left".into(), select: Select::Border(Border::U0), ..Pin::default() },
-        Pin { name: "right".into(), select: Select::Border(Border::U1), motion },
+        Pin { name: "right".into(), select: Select::Border(Border::U1), motion, ..Pin::default() },
     ];
     rest_is_the_same("stretched", &scene(body, 0.0), 400, [1.0 / 360.0, 1.0 / 720.0, 1.0 / 1440.0], 1e-3);
 }

@@ -7,6 +7,7 @@
 pub(crate) mod bvh;
 pub(crate) mod closest;
 pub mod continuous;
+pub(crate) mod contours;
 pub(crate) mod pairs;
 #[cfg(test)]
 mod pairs_tests;
@@ -17,6 +18,9 @@ pub mod rules;
 pub(crate) mod surface;
 pub(crate) mod surfaces;
 pub(crate) mod swept;
+pub(crate) mod untangle;
+#[cfg(test)]
+mod untangle_tests;
 
 use glam::DVec3;
 

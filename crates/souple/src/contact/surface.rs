@@ -280,12 +280,7 @@ impl Features {
         }
         let length = (sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]).sqrt();
         let limit = L::splat(length * std::f32::consts::FRAC_1_SQRT_2);
-        let turned = |normals: &[Eight; 3]| {
-            let [x, y, z] = [L::load(&normals[0]), L::load(&normals[1]), L::load(&normals[2])];
-            let cosine = x * L::splat(sum[0]) + y * L::splat(sum[1]) + z * L::splat(sum[2]);
-            cosine.mask_below(limit)
-        };
-        (turned(&self.normals) | turned(&other.normals)) == 0
+        (turned::<L>(&self.normals, sum, limit) | turned::<L>(&other.normals, sum, limit)) == 0
     }
 }
 
@@ -293,6 +288,14 @@ fn length_of(e: &[u32; 2], places: &[Point]) -> f32 {
     let [a, b] = e.map(|v| places[v as usize]);
     let square = |k: usize| (b[k] - a[k]) * (b[k] - a[k]);
     (square(0) + square(1) + square(2)).sqrt()
+}
+
+/// A bit for each of eight normals that is below a limit along an axis. No closure: those are not compiled for the instructions at hand.
+#[inline(always)]
+fn turned<L: Lanes>(normals: &[Eight; 3], axis: [f32; 3], limit: L) -> u8 {
+    let [x, y, z] = [L::load(&normals[0]), L::load(&normals[1]), L::load(&normals[2])];
+    let cosine = x * L::splat(axis[0]) + y * L::splat(axis[1]) + z * L::splat(axis[2]);
+    cosine.mask_below(limit)
 }
 
 fn unit_normal([a, b, c]: [Point; 3]) -> [f32; 3] {

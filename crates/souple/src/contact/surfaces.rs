@@ -8,16 +8,19 @@
 //!    began, one contact after the other, each shared among its four vertices by weight and mass; what they slid is shortened by
 //!    at most the friction coefficient times the push. What was nearer than the skin already is let out slowly and
 //!    without speed.
+//!    What had crossed when the frame began is pulled apart instead of being held ([`super::untangle`], SIM-36).
 //! 2. [`Surfaces::guard`]: what would cross all the same, as it is pushed from all sides, keeps that share of its motion up to which
-//!    nothing surely crosses.
+//!    nothing surely crosses. Or [`Surfaces::promise`], which looks at all that could cross, and lets supports wait, too.
 
 use glam::DVec3;
 
 use crate::contact::continuous;
 use crate::contact::pairs::{Contact, Pairs, Search, Vertices};
+use crate::contact::proximity;
 use crate::contact::rules::{Rule, Rules};
 use crate::contact::surface::Surface;
 use crate::contact::swept::Swept;
+use crate::contact::untangle::Tangle;
 use crate::lanes::{Instructions, Point};
 use crate::parallel::Parallel;
 
@@ -29,6 +32,9 @@ const AHEAD: f32 = 3.0;
 
 /// Pairs are looked at this much beyond the skin, as a share of it.
 const SLOP: f32 = 0.25;
+
+/// What has crossed is pulled apart by so many edges per second.
+const UNTANGLED: f32 = 8.0;
 
 /// What a thing that may touch is made of.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +71,8 @@ pub struct Surfaces {
     risky: Vec<Contact>,
     /// Pairs that could cross, for [`Surfaces::promise`].
     swept: Swept,
+    /// What had crossed when the frame began.
+    tangle: Tangle,
 }
 
 /// How a substep is to be seen by contact.
@@ -107,6 +115,11 @@ impl Surfaces {
         }
     }
 
+    /// Mean length of edges at rest, m.
+    pub fn edge_length(&self) -> f32 {
+        self.surface.edge_length()
+    }
+
     /// Forgets what was near.
     pub fn begin_frame(&mut self) {
         self.pairs.forget();
@@ -131,9 +144,17 @@ impl Surfaces {
         (&self.changed[range.clone()], &self.now[range])
     }
 
+    /// Finds what has crossed as a frame begins, where vertices are now.
+    pub fn find_tangles(&mut self, parallel: &Parallel, instructions: Instructions) {
+        let Surfaces { surface, tangle, rules, firsts, now, .. } = self;
+        let thing = |v: u32| (firsts.partition_point(|f| *f <= v as usize) - 1) as u16;
+        let touch = |a: u32, b: u32| rules.at(rules.place(thing(a), thing(b))).touch;
+        tangle.find(parallel, instructions, surface, touch, now);
+    }
+
     /// Finds what touches after a substep and pushes it apart.
     pub fn respond(&mut self, parallel: &Parallel, instructions: Instructions, substep: &Substep) {
-        let Surfaces { surface, pairs, rules, rest, before, now, pushes, shifts, .. } = self;
+        let Surfaces { surface, pairs, rules, rest, before, now, pushes, shifts, tangle, .. } = self;
         for (push, now) in pushes.iter_mut().zip(now.iter()) {
             *push = [0.0, 0.0, 0.0, now[3]];
         }
@@ -142,7 +163,14 @@ impl Surfaces {
         let skin = rules.widest();
         let search = Search { rules, skin, left: substep.left as f32, ahead: AHEAD, slop: SLOP * skin };
         pairs.find(parallel, instructions, surface, &vertices, &search);
-        for contact in pairs.contacts() {
+        if !tangle.crossings().is_empty() {
+            tangle.spread(UNTANGLED * surface.edge_length() * substep.h, pushes);
+            // What is pulled out is no motion.
+            for (shift, push) in shifts.iter_mut().zip(pushes.iter()) {
+                *shift = [push[0], push[1], push[2], 0.0];
+            }
+        }
+        for contact in pairs.contacts().filter(|c| !tangle.ignores(c.vertices, c.first_side)) {
             press(contact, rules.at(contact.rule as usize), substep, pushes, shifts);
         }
     }
@@ -151,7 +179,7 @@ impl Surfaces {
     /// their motion up to which nothing surely crosses. What stood still crosses nothing, so that this ends; what is left after
     /// [`GUARDS`] rounds is what is still to be measured.
     pub fn guard(&mut self) {
-        let Surfaces { pairs, before, now, changed, ways, risky, .. } = self;
+        let Surfaces { pairs, before, now, changed, ways, risky, tangle, .. } = self;
         let n = now.len();
         changed.clear();
         changed.resize(n, 0);
@@ -165,11 +193,13 @@ impl Surfaces {
             let first = if contact.first_side == 1 { way[0] } else { way[0].max(way[1]) };
             let second = way[2].max(way[3]);
             let second = if contact.first_side == 1 { second.max(way[1]) } else { second };
-            let surely_not = first + second < (1.0 - KEPT) * contact.distance;
+            let room = contact.distance - held_apart(contact);
+            let surely_not = first + second < (1.0 - KEPT) * room;
             !surely_not
         };
         risky.clear();
-        risky.extend(pairs.contacts().filter(may_cross));
+        risky
+            .extend(pairs.contacts().filter(may_cross).filter(|c| !tangle.ignores(c.vertices, c.first_side)));
         for round in 1..=GUARDS {
             let mut all_apart = true;
             for contact in risky.iter() {
@@ -181,7 +211,10 @@ impl Surfaces {
                 if stay_apart(contact, before, now) {
                     continue;
                 }
-                let Some(share) = until(contact.first_side, contact.vertices, before, now) else { continue };
+                let Some(share) = until(contact.first_side, contact.vertices, contact.skin, before, now)
+                else {
+                    continue;
+                };
                 let share = if round < STOPS { 0.9 * share } else { 0.0 };
                 all_apart = false;
                 // Supports go where they are led.
@@ -206,7 +239,7 @@ impl Surfaces {
     /// Holds back all that would cross, supports too, until nothing does: what stands still crosses nothing. Vertices of the things
     /// from `colliders` on go where they are led, whatever is in their way.
     pub fn promise(&mut self, parallel: &Parallel, instructions: Instructions, colliders: usize) {
-        let Surfaces { surface, swept, rules, before, now, changed, firsts, .. } = self;
+        let Surfaces { surface, swept, rules, before, now, changed, firsts, tangle, .. } = self;
         let led = firsts[colliders];
         swept.find(parallel, instructions, surface, rules, before, now);
         changed.fill(0);
@@ -215,15 +248,15 @@ impl Surfaces {
             round += 1;
             let mut any = false;
             // Motion only becomes less: what was found at first is all that can ever cross.
-            for candidate in swept.candidates() {
+            for candidate in swept.candidates().filter(|c| !tangle.ignores(c.vertices, c.first_side)) {
                 let vertices = candidate.vertices.map(|v| v as usize);
                 // Later rounds look at what the round before has changed, and this one.
                 if round > 1 && vertices.iter().all(|&v| changed[v] + 1 < round) {
                     continue;
                 }
-                let Some(time) = until(candidate.first_side, candidate.vertices, before, now) else {
-                    continue;
-                };
+                let skin = rules.at(candidate.rule as usize).skin;
+                let time = until(candidate.first_side, candidate.vertices, skin, before, now);
+                let Some(time) = time else { continue };
                 let share = if round < STOPS_AFTER { 0.9 * time } else { 0.0 };
                 let mut moves = false;
                 for v in vertices.into_iter().filter(|v| *v < led) {
@@ -255,8 +288,14 @@ const GUARDS: u32 = 60;
 /// From this round on it is stopped.
 const STOPS: u32 = 50;
 
-/// Features that were apart stay apart by this share of their distance.
+/// Features that were apart stay apart by this share of their distance, beyond what they are held apart.
 const KEPT: f32 = 0.1;
+
+/// Features are held apart by this share of the skin.
+const HELD_APART: f64 = 0.02;
+
+/// Features that were nearer already are held apart by this share of their distance.
+const CLOSEST: f64 = 0.9;
 
 /// Whether two features surely do not cross: a plane between them when the substep began, across their shortest connection, is
 /// still between them if all their vertices are on its sides.
@@ -277,11 +316,18 @@ fn stay_apart(contact: &Contact, before: &[Point], now: &[Point]) -> bool {
             most = most.max(along);
         }
     }
-    least - most >= KEPT * distance
+    let held_apart = held_apart(contact);
+    least - most >= held_apart + KEPT * (distance - held_apart)
 }
 
-/// Until when two features surely do not cross, as a share of the substep.
-fn until(first_side: u8, vertices: [u32; 4], before: &[Point], now: &[Point]) -> Option<f32> {
+/// How far the features of a contact are held apart, m.
+#[inline(always)]
+fn held_apart(contact: &Contact) -> f32 {
+    (HELD_APART as f32 * contact.skin).min(CLOSEST as f32 * contact.distance)
+}
+
+/// Until when two features surely do not come nearer than they are to be held apart, as a share of the substep.
+fn until(first_side: u8, vertices: [u32; 4], skin: f32, before: &[Point], now: &[Point]) -> Option<f32> {
     let place = |points: &[Point]| {
         vertices.map(|v| {
             let [x, y, z, _] = points[v as usize].map(f64::from);
@@ -290,10 +336,22 @@ fn until(first_side: u8, vertices: [u32; 4], before: &[Point], now: &[Point]) ->
     };
     let (start, end) = (place(before), place(now));
     let time = match first_side {
-        1 => continuous::vertex_face(start, end, 0.0),
-        _ => continuous::edge_edge(start, end, 0.0),
+        1 => {
+            let vector = proximity::point_triangle(start[0], [start[1], start[2], start[3]]).vector;
+            continuous::vertex_face(start, end, separation(vector.length(), skin.into()))
+        }
+        _ => {
+            let vector = proximity::edge_edge([start[0], start[1]], [start[2], start[3]]).vector;
+            continuous::edge_edge(start, end, separation(vector.length(), skin.into()))
+        }
     };
     time.map(|t| t as f32)
+}
+
+/// How far features are held apart, m, that were at a distance and keep a skin: if less and less of it were left in each substep, as
+/// where layers are pressed together, it would soon be less than what is rounded.
+fn separation(distance: f64, skin: f64) -> f64 {
+    (HELD_APART * skin).min(CLOSEST * distance)
 }
 
 /// Pushes two features apart.

@@ -2,7 +2,7 @@
 //! plain, wary twin of `pairs.rs`, for contact that promises (FAU-44: motion is limited before an impact).
 //!
 //! Boxes around the ways of all features; those that meet are held against each other eight at a time: a pair stays if its distance
-//! when the substep began is not more than its vertices have moved.
+//! when the substep began is not more than its vertices have moved, and a tenth of the skin.
 //!
 //! Promised: every vertex and triangle, and every two edges, that meet on straight ways and share no vertex are among the pairs, if
 //! their things touch at all; in an order that depends on nothing but the surface and its motion.
@@ -27,6 +27,8 @@ pub struct Candidate {
     pub vertices: [u32; 4],
     /// How many of them are on the first side: 1 or 2.
     pub first_side: u8,
+    /// The rule of their things, by its place.
+    pub rule: u32,
 }
 
 /// Corners of a box.
@@ -128,16 +130,18 @@ impl Kernel for Meet<'_> {
     fn run<L: Lanes>(self) {
         let Meet { patches, candidates, surface, rules, tree, ways, before, now } = self;
         let mut open = [Filling::default(), Filling::default()];
-        let mut put = |kind: usize, vertices: [u32; 4], open: &mut [Filling; 2]| {
-            if open[kind].put(vertices) {
-                open[kind].sift::<L>(kind, before, now, candidates);
+        let mut put = |kind: usize, vertices: [u32; 4], rule: u32, open: &mut [Filling; 2]| {
+            if open[kind].put(vertices, rule) {
+                open[kind].sift::<L>(kind, before, now, rules, candidates);
             }
         };
         for p in patches {
             tree.meet::<L>(p, ways[p].hull, |q| {
-                if !rules.at(rules.place(surface.thing(p), surface.thing(q))).touch {
+                let rule = rules.place(surface.thing(p), surface.thing(q));
+                if !rules.at(rule).touch {
                     return;
                 }
+                let rule = rule as u32;
                 for (p, q) in [(p, q), (q, p)].into_iter().take(if p == q { 1 } else { 2 }) {
                     for &v in surface.vertices(p) {
                         let mut mask = ways[q].triangles.meet::<L>(way(&[v], before, now));
@@ -145,7 +149,7 @@ impl Kernel for Meet<'_> {
                             let [a, b, c] = surface.triangles(q)[mask.trailing_zeros() as usize];
                             mask &= mask - 1;
                             if a != v && b != v && c != v {
-                                put(0, [v, a, b, c], &mut open);
+                                put(0, [v, a, b, c], rule, &mut open);
                             }
                         }
                     }
@@ -162,7 +166,7 @@ impl Kernel for Meet<'_> {
                                 // Each pair once.
                                 let again = p == q && (j, m) <= (i, l);
                                 if !again && a != c && a != d && b != c && b != d {
-                                    put(1, [a, b, c, d], &mut open);
+                                    put(1, [a, b, c, d], rule, &mut open);
                                 }
                             }
                         }
@@ -171,7 +175,7 @@ impl Kernel for Meet<'_> {
             });
         }
         for kind in 0..2 {
-            open[kind].sift::<L>(kind, before, now, candidates);
+            open[kind].sift::<L>(kind, before, now, rules, candidates);
         }
     }
 }
@@ -180,13 +184,15 @@ impl Kernel for Meet<'_> {
 #[derive(Default)]
 struct Filling {
     vertices: [[u32; WIDTH]; 4],
+    rules: [u32; WIDTH],
     filled: usize,
 }
 
 impl Filling {
     /// Puts a pair in it; tells whether it is full.
     #[inline(always)]
-    fn put(&mut self, vertices: [u32; 4]) -> bool {
+    fn put(&mut self, vertices: [u32; 4], rule: u32) -> bool {
+        self.rules[self.filled] = rule;
         for k in 0..4 {
             self.vertices[k][self.filled] = vertices[k];
         }
@@ -201,6 +207,7 @@ impl Filling {
         kind: usize,
         before: &[Point],
         now: &[Point],
+        rules: &Rules,
         candidates: &mut Vec<Candidate>,
     ) {
         let filled = std::mem::take(&mut self.filled);
@@ -227,14 +234,19 @@ impl Filling {
             0 => (moved[0], moved[1].max(moved[2]).max(moved[3])),
             _ => (moved[0].max(moved[1]), moved[2].max(moved[3])),
         };
-        // What is not a number stays, too.
-        let apart = (one + other).mask_below(distance - size.sqrt() * L::splat(ROUNDING));
+        let mut skins = [0.0; WIDTH];
+        for l in 0..filled {
+            skins[l] = rules.at(self.rules[l] as usize).skin;
+        }
+        // Those that only come within a tenth of their skin stay, too, and so does what is not a number.
+        let reach = size.sqrt() * L::splat(ROUNDING) + L::load(&skins) * L::splat(0.1);
+        let apart = (one + other).mask_below(distance - reach);
         let mut mask = !apart & (0xffu8 >> (WIDTH - filled));
         while mask != 0 {
             let l = mask.trailing_zeros() as usize;
             mask &= mask - 1;
             let vertices = [0, 1, 2, 3].map(|k| self.vertices[k][l]);
-            candidates.push(Candidate { vertices, first_side: 1 + kind as u8 });
+            candidates.push(Candidate { vertices, first_side: 1 + kind as u8, rule: self.rules[l] });
         }
     }
 }
