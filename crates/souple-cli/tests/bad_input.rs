@@ -341,3 +341,53 @@ fn a_json_error_has_parts() {
     assert_eq!((error["file"].as_str(), error["line"].as_u64()), (Some("scene.toml"), Some(8)));
     assert_eq!(error["help"], "did you mean 'fabric'?");
 }
+
+/// A tetrahedron that faces inwards, with a triangle twice.
+const INSIDE_OUT: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\nf 2 4 3\n";
+
+/// The small scene with a collider of that mesh file.
+fn with_collider(scratch: &Scratch, more: &str) {
+    let collider = format!(
+        "[[collider]]\nname = \"rock\"\nshape = {{ file = {{ path = \"rock.obj\" }} }}\nposition = [0.0, -9.0, 0.0]\n{more}"
+    );
+    scratch.write("scene.toml", format!("{SCENE}\n{collider}"));
+}
+
+#[test]
+fn meshes_of_colliders_are_refused_or_repaired_and_told() {
+    let scratch = Scratch::new();
+    with_collider(&scratch, "");
+    scratch.write("rock.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n");
+    refuse(&scratch, "scene.toml")
+        .complains("none of its 1 triangles has an area")
+        .complains("scene.toml:21:")
+        .complains("help: ");
+    std::fs::remove_file(scratch.path("rock.obj")).unwrap();
+    refuse(&scratch, "scene.toml").complains("rock.obj").complains("there is no such file");
+
+    scratch.write("rock.obj", INSIDE_OUT);
+    let checked = scratch.souple(&["check", "scene.toml"]).expect(0);
+    let ran = scratch.souple(&["run", "scene.toml", "-o", "out"]).expect(0);
+    for told in ["closed parts were inside out", "the same vertices as another", "scene.toml:21:"] {
+        assert!(checked.out.contains(told), "{}", checked.out);
+        assert!(ran.err.contains(told), "{}", ran.err);
+    }
+}
+
+#[test]
+fn colliders_that_jump_are_told_by_check_and_run() {
+    let scratch = Scratch::new();
+    scratch.write("rock.obj", INSIDE_OUT);
+    with_collider(
+        &scratch,
+        "motion = { key = [{ t = 0.02 }, { t = 0.03, translate = [0.0, -5.0, 0.0] }] }\n",
+    );
+    let checked = scratch.souple(&["check", "scene.toml", "--json"]).expect(0).json();
+    let warnings = checked["warnings"].as_array().unwrap();
+    let jumps = warnings.iter().filter(|w| w["message"].as_str().unwrap().contains("more than its size"));
+    assert_eq!(jumps.count(), 1, "{warnings:?}");
+    let ran = scratch.souple(&["run", "scene.toml", "-o", "out", "--json"]).expect(0).json();
+    let warnings = ran["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].as_str().unwrap().contains("collider 'rock'"), "{warnings:?}");
+}
