@@ -318,7 +318,9 @@ impl Document {
         let name = unique_name("pin", target.pins.iter().map(|pin| pin.name.as_str()));
         let key = format!("add pin set '{name}' to '{}'", target.name);
         let index = target.pins.len();
-        self.step(&key, |scene| scene.bodies[body].pins.push(Pin { name, select, motion: None }));
+        self.step(&key, |scene| {
+            scene.bodies[body].pins.push(Pin { name, select, motion: None, ..Pin::default() })
+        });
         Ok(Object::Pin(body, index))
     }
 

@@ -89,6 +89,7 @@ mod tests {
             name: name.into(),
             select: Select::Vertices(vec![vertex]),
             motion: None,
+            ..Pin::default()
         };
         let body = |name: &str| Body {
             name: name.into(),

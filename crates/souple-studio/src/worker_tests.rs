@@ -81,6 +81,7 @@ fn scene() -> Scene {
         name: name.into(),
         select: Select::Vertices(vec![vertex]),
         motion: None,
+        ..Pin::default()
     };
     let body = Body {
         name: "cloth".into(),

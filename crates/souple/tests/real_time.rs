@@ -266,7 +266,7 @@ fn links_that_a_tear_looks_at_are_not_shortened() {
         let key = |t: f64, z: f64| Key { t, translate: [0.0, 0.0, z], ..Key::default() };
         let motion = Motion { keys: vec![key(0.0, 0.0), key(1.0, 0.03)], ..Motion::default() };
         let select = Select::Near([1.0, 0.0, 1.0]);
-        scene.bodies[0].pins.push(Pin { name: "led".into(), select, motion: Some(motion) });
+        scene.bodies[0].pins.push(Pin { name: "led".into(), select, motion: Some(motion), ..Pin::default() });
         scene.bodies[0].tear = tear;
         run(&scene, 90).measures().stretch_max_percent
     };
