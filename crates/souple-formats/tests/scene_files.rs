@@ -282,7 +282,7 @@ fn motion() -> impl Strategy<Value = Motion> {
 
 fn body() -> impl Strategy<Value = Body> {
     let pin = (any::<String>(), select(), prop::option::of(motion()))
-        .prop_map(|(name, select, motion)| Pin { name, select, motion });
+        .prop_map(|(name, select, motion)| Pin { name, select, motion, ..Pin::default() });
     let layout = prop_oneof![
         Just(Layout::Structural),
         number().prop_map(Layout::Radius),

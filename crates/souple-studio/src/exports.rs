@@ -308,6 +308,7 @@ mod tests {
             name: name.into(),
             select: Select::Border(border),
             motion: Some(Motion { velocity: [speed, 0.3, 0.1], ..Motion::default() }),
+            ..Pin::default()
         };
         let body = Body {
             shape: Shape::Grid(Grid { vertices: [9, 7], plane: GridPlane::Xy, ..Grid::default() }),

@@ -192,6 +192,7 @@ fn heavy_on_light_and_teleported_supports_are_stood() {
             name: "top".into(),
             select: Select::Vertices(vec![0]),
             motion: Some(Motion { keys: vec![key(0.5, 0.0), key(0.5 + 1e-6, 1.0)], ..Motion::default() }),
+            ..Pin::default()
         }],
         ..Body::default()
     };
@@ -245,6 +246,7 @@ fn cloth_tears_and_the_pieces_fall() {
         name: name.into(),
         select: Select::Border(border),
         motion: Some(Motion { velocity: [speed, 0.0, 0.0], ..Motion::default() }),
+        ..Pin::default()
     };
     let mut scene = hanging(20);
     let body = &mut scene.bodies[0];
