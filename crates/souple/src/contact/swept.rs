@@ -1,7 +1,7 @@
 //! Pairs of features that could cross on their ways through a substep, with no regard to skins, rests or what was near before: the
 //! plain, wary twin of `pairs.rs`, for contact that promises (FAU-44: motion is limited before an impact).
 //!
-//! Boxes around the ways of all features; those that meet are held against each other eight at a time: a pair stays if its distance
+//! Boxes around the ways of all features, less what all move on average; those that meet are held against each other eight at a time: a pair stays if its distance
 //! when the substep began is not more than its vertices have moved, and a tenth of the skin.
 //!
 //! Promised: every vertex and triangle, and every two edges, that meet on straight ways and share no vertex are among the pairs, if
@@ -47,7 +47,17 @@ struct Ways {
 pub struct Swept {
     tree: Tree,
     ways: Vec<Ways>,
-    blocks: Vec<Vec<Candidate>>,
+    /// Where vertices are now, less what all move on average, m.
+    carried: Vec<Point>,
+    blocks: Vec<Block>,
+}
+
+/// The pairs of some patches with those after them.
+#[derive(Clone, Debug, Default)]
+struct Block {
+    /// Patches that one of them meets.
+    near: Vec<u32>,
+    candidates: Vec<Candidate>,
 }
 
 impl Swept {
@@ -62,27 +72,41 @@ impl Swept {
         now: &[Point],
     ) {
         let n = surface.len();
+        // Two things cross or do not, wherever both are carried.
+        let mean = mean_way(before, now);
+        self.carried.clear();
+        self.carried.extend(now.iter().map(|p| [p[0] - mean[0], p[1] - mean[1], p[2] - mean[2], 0.0]));
+        let now = &self.carried[..];
         self.ways.resize_with(n, Ways::default);
         parallel.heavy_blocks(&mut self.ways, |first, block| {
             for (i, ways) in block.iter_mut().enumerate() {
                 ways.fit(surface, first + i, before, now);
             }
         });
-        let Swept { tree, ways, blocks } = self;
+        let Swept { tree, ways, blocks, .. } = self;
         tree.fit(n, |p| ways[p].hull);
-        blocks.resize_with(n.div_ceil(PATCHES_PER_BLOCK), Vec::new);
+        blocks.resize_with(n.div_ceil(PATCHES_PER_BLOCK), Block::default);
         let (tree, ways) = (&*tree, &ways[..]);
-        parallel.each_of(WIDTH * n, blocks, |b, candidates| {
+        parallel.each_of(WIDTH * n, blocks, |b, block| {
             let patches = b * PATCHES_PER_BLOCK..n.min((b + 1) * PATCHES_PER_BLOCK);
-            candidates.clear();
-            instructions.run(Meet { patches, candidates, surface, rules, tree, ways, before, now });
+            block.candidates.clear();
+            instructions.run(Meet { patches, block, surface, rules, tree, ways, before, now });
         });
     }
 
     /// What [`Swept::find`] found.
     pub fn candidates(&self) -> impl Iterator<Item = &Candidate> {
-        self.blocks.iter().flatten()
+        self.blocks.iter().flat_map(|b| &b.candidates)
     }
+}
+
+/// What all vertices move on average, m.
+fn mean_way(before: &[Point], now: &[Point]) -> [f32; 3] {
+    let mut sum = [0.0f64; 3];
+    for (from, to) in before.iter().zip(now) {
+        (0..3).for_each(|k| sum[k] += f64::from(to[k] - from[k]));
+    }
+    sum.map(|s| (s / before.len().max(1) as f64) as f32)
 }
 
 /// A box around the ways of some vertices.
@@ -114,7 +138,7 @@ impl Ways {
 /// Finds the pairs of some patches with those after them.
 struct Meet<'a> {
     patches: std::ops::Range<usize>,
-    candidates: &'a mut Vec<Candidate>,
+    block: &'a mut Block,
     surface: &'a Surface,
     rules: &'a Rules,
     tree: &'a Tree,
@@ -128,34 +152,38 @@ impl Kernel for Meet<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Meet { patches, candidates, surface, rules, tree, ways, before, now } = self;
+        let Meet { patches, block, surface, rules, tree, ways, before, now } = self;
+        let Block { near, candidates } = block;
         let mut open = [Filling::default(), Filling::default()];
-        let mut put = |kind: usize, vertices: [u32; 4], rule: u32, open: &mut [Filling; 2]| {
-            if open[kind].put(vertices, rule) {
-                open[kind].sift::<L>(kind, before, now, rules, candidates);
-            }
-        };
         for p in patches {
-            tree.meet::<L>(p, ways[p].hull, |q| {
+            near.clear();
+            tree.meet::<L>(p, ways[p].hull, |q| near.push(q as u32));
+            // Outside of the closure: those are not compiled for the instructions at hand.
+            for &q in near.iter() {
+                let q = q as usize;
                 let rule = rules.place(surface.thing(p), surface.thing(q));
                 if !rules.at(rule).touch {
-                    return;
+                    continue;
                 }
                 let rule = rule as u32;
-                for (p, q) in [(p, q), (q, p)].into_iter().take(if p == q { 1 } else { 2 }) {
+                let sides = [(p, q), (q, p)];
+                for &(p, q) in &sides[..if p == q { 1 } else { 2 }] {
                     for &v in surface.vertices(p) {
                         let mut mask = ways[q].triangles.meet::<L>(way(&[v], before, now));
                         while mask != 0 {
                             let [a, b, c] = surface.triangles(q)[mask.trailing_zeros() as usize];
                             mask &= mask - 1;
-                            if a != v && b != v && c != v {
-                                put(0, [v, a, b, c], rule, &mut open);
+                            if a != v && b != v && c != v && open[0].put([v, a, b, c], rule) {
+                                open[0].sift::<L>(0, before, now, rules, candidates);
                             }
                         }
                     }
                 }
                 for (i, own) in surface.eights_of_edges(p).enumerate() {
-                    for (l, &[a, b]) in surface.edges(own).iter().enumerate().filter(|(_, e)| e[0] != NONE) {
+                    for (l, &[a, b]) in surface.edges(own).iter().enumerate() {
+                        if a == NONE {
+                            break;
+                        }
                         let wanted = ways[p].edges[i].get(l);
                         for (j, other) in surface.eights_of_edges(q).enumerate() {
                             let mut mask = ways[q].edges[j].meet::<L>(wanted);
@@ -165,18 +193,18 @@ impl Kernel for Meet<'_> {
                                 let [c, d] = surface.edges(other)[m];
                                 // Each pair once.
                                 let again = p == q && (j, m) <= (i, l);
-                                if !again && a != c && a != d && b != c && b != d {
-                                    put(1, [a, b, c, d], rule, &mut open);
+                                let apart = a != c && a != d && b != c && b != d;
+                                if !again && apart && open[1].put([a, b, c, d], rule) {
+                                    open[1].sift::<L>(1, before, now, rules, candidates);
                                 }
                             }
                         }
                     }
                 }
-            });
+            }
         }
-        for kind in 0..2 {
-            open[kind].sift::<L>(kind, before, now, rules, candidates);
-        }
+        open[0].sift::<L>(0, before, now, rules, candidates);
+        open[1].sift::<L>(1, before, now, rules, candidates);
     }
 }
 
@@ -220,15 +248,21 @@ impl Filling {
         }
         let at = self.vertices.map(Places::new);
         let distance = closest::<L>(kind, before, &at).0.length();
-        let mut moved = [L::splat(0.0); 4];
+        let mut ways = [Vectors::<L>::splat([0.0; 3]); 4];
         let (first, _) = Vectors::<L>::gather(before, &at[0]);
         let mut size = L::splat(0.0);
+        let mut mean = Vectors::<L>::splat([0.0; 3]);
         for k in 0..4 {
             let (from, _) = Vectors::<L>::gather(before, &at[k]);
             let (to, _) = Vectors::<L>::gather(now, &at[k]);
-            moved[k] = (to - from).length();
+            ways[k] = to - from;
+            mean = mean + ways[k] * L::splat(0.25);
             let reach = from - first;
             size = size.max(reach.dot(reach));
+        }
+        let mut moved = [L::splat(0.0); 4];
+        for k in 0..4 {
+            moved[k] = (ways[k] - mean).length();
         }
         let (one, other) = match kind {
             0 => (moved[0], moved[1].max(moved[2]).max(moved[3])),
