@@ -4,13 +4,14 @@ use glam::DVec3;
 
 use crate::contact::{Contacts, surfaces};
 use crate::control::{Control, PinTarget};
+use crate::energy::{ContactSprings, rub};
 use crate::health::{Symptom, examine};
 use crate::lanes::Point;
 use crate::mesh::tear::{TearScratch, tear};
 use crate::model::Model;
 use crate::parallel::Parallel;
 use crate::scene::ContactMode;
-use crate::solver::xpbd::FrameTask;
+use crate::solver::xpbd::{CATCH_UP, FrameTask};
 use crate::solver::{Method, Problem, limits};
 use crate::state::BodyState;
 
@@ -52,8 +53,11 @@ pub(crate) struct Workspace {
     pub symptom: Option<Symptom>,
     /// 1/m, 1/kg; 0 for supported particles.
     inverse_masses: Vec<f64>,
-    /// Where particles were when the substep began, m.
+    /// Where particles were when the substep began, m, and their velocities, m/s.
     x0: Vec<DVec3>,
+    v0: Vec<DVec3>,
+    /// Contacts that are part of the system.
+    pub springs: ContactSprings,
     /// Length of the substeps of this frame, s.
     h: f64,
     /// Supported particles of this step, with those that a tear adds.
@@ -73,6 +77,8 @@ impl Workspace {
             symptom: None,
             inverse_masses: Vec::new(),
             x0: Vec::new(),
+            v0: Vec::new(),
+            springs: ContactSprings::default(),
             h: 0.0,
             pins: Vec::new(),
             tear: TearScratch::default(),
@@ -141,13 +147,19 @@ impl Workspace {
         }
     }
 
-    /// Moves the body by a substep between two shares of the frame, as if there were no contact.
-    pub(crate) fn substep(&mut self, frame: &Frame, substep: u32, (s0, s1): (f64, f64)) {
-        let Frame { model, control, parallel } = *frame;
+    /// Begins a substep that ends at share `s1` of the frame.
+    pub(crate) fn begin_substep(&mut self, model: &Model, s1: f64) {
         if matches!(self.method, Method::Substeps(_)) {
-            self.lead_supports(s1);
+            self.lead_supports(model, s1);
+            self.v0.clone_from(&self.candidate.v);
+            self.springs.springs.clear();
         }
-        let Workspace { b, method, candidate, inverse_masses, h, .. } = self;
+    }
+
+    /// Moves the body by a substep from share `s0` of the frame, as if there were no contact but for springs.
+    pub(crate) fn substep(&mut self, frame: &Frame, substep: u32, s0: f64) {
+        let Frame { model, control, parallel } = *frame;
+        let Workspace { b, method, candidate, inverse_masses, h, springs, .. } = self;
         match method {
             Method::RealTime(solver) => solver.substep(parallel, substep),
             Method::Substeps(solver) => {
@@ -160,6 +172,7 @@ impl Workspace {
                     parallel,
                     body: *b as u32,
                     inverse_masses,
+                    contacts: (!springs.springs.is_empty()).then_some(springs),
                 };
                 let t = control.t0 + s0 * (control.t1 - control.t0);
                 solver.advance(&problem, x, v, t, *h);
@@ -168,6 +181,34 @@ impl Workspace {
                 }
             }
         }
+    }
+
+    /// Whether contacts can be springs of the system of its solver.
+    pub(crate) fn takes_contacts(&self) -> bool {
+        matches!(&self.method, Method::Substeps(solver) if solver.takes_contacts())
+    }
+
+    /// Goes back to where the substep began.
+    pub(crate) fn begin_again(&mut self) {
+        self.candidate.x.clone_from(&self.x0);
+        self.candidate.v.clone_from(&self.v0);
+    }
+
+    /// Moves particles on with the velocity they have for a substep: a guess of where they will be.
+    pub(crate) fn guess(&mut self) {
+        let BodyState { x, v, .. } = &mut self.candidate;
+        x.iter_mut().zip(v).for_each(|(x, v)| *x += *v * self.h);
+    }
+
+    /// 1/m of a particle, 1/kg.
+    pub(crate) fn inverse_mass(&self, v: u32) -> f64 {
+        self.inverse_masses[v as usize]
+    }
+
+    /// Lets the springs of contacts rub that pushed in this substep.
+    pub(crate) fn rub(&mut self) {
+        let BodyState { x, v, .. } = &mut self.candidate;
+        rub(&self.springs.springs, self.h, &self.inverse_masses, x, v);
     }
 
     /// Puts the body out of colliders.
@@ -330,18 +371,25 @@ impl Workspace {
         pinned.iter().for_each(|pin| self.inverse_masses[pin.vertex as usize] = 0.0);
     }
 
-    /// Begins a substep: supported particles get the velocity that takes them to their place at share `s1` of the step.
-    fn lead_supports(&mut self, s1: f64) {
+    /// Begins a substep: supported particles get the velocity that takes them to their place at share `s1` of the step; those that
+    /// contact made wait catch up slowly.
+    fn lead_supports(&mut self, model: &Model, s1: f64) {
         self.weigh();
         let h = self.h;
+        let may_wait = model.groups[model.bodies[self.b].group].contact_mode == ContactMode::Safe;
         let BodyState { x, v, pinned, .. } = &mut self.candidate;
         self.x0.clone_from(x);
         for pin in pinned.iter() {
             let i = pin.vertex as usize;
-            v[i] = match target(&self.pins, pin.vertex, s1) {
-                Some(place) => (place - x[i]) / h,
-                None => DVec3::ZERO,
+            let Ok(at) = self.pins.binary_search_by_key(&pin.vertex, |p| p.vertex) else {
+                v[i] = DVec3::ZERO;
+                continue;
             };
+            let PinTarget { start, end, .. } = self.pins[at];
+            v[i] = (start.lerp(end, s1) - x[i]) / h;
+            if may_wait {
+                v[i] = v[i].clamp_length_max(CATCH_UP + 2.0 * start.distance(end) * model.fps);
+            }
         }
     }
 

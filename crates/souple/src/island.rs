@@ -11,6 +11,7 @@ use glam::DVec3;
 use crate::advance::{Frame, Workspace, single};
 use crate::contact::rules::{Rules, Thing};
 use crate::contact::surfaces::{self, Substep, Surfaces};
+use crate::energy::ContactSpring;
 use crate::lanes::{Instructions, Point};
 use crate::math::Pose;
 use crate::measure::intersections;
@@ -27,6 +28,12 @@ const WAY_OF_COLLIDERS: f64 = 0.5;
 
 /// unless that takes more than this many times the usual substeps.
 const MOST_FOR_COLLIDERS: u32 = 16;
+
+/// How often the system of a substep is solved as contacts appear and disappear.
+const SPRING_ROUNDS: u32 = 3;
+
+/// Springs of contacts let through 1 / (1 + this) of what would be without them.
+const SPRING_STIFFNESS: f64 = 10.0;
 
 /// Bodies that are advanced together, each on a copy that is kept only if all are healthy.
 #[derive(Debug)]
@@ -201,7 +208,13 @@ impl Island {
         let share = |s: u32| f64::from(s) / f64::from(substeps);
         for substep in 0..substeps {
             let shares = (share(substep), share(substep + 1));
-            moving(works).for_each(|w| w.substep(frame, substep, shares));
+            moving(works).for_each(|w| w.begin_substep(frame.model, shares.1));
+            match touching {
+                Some(touching) if works.iter().all(Workspace::takes_contacts) => {
+                    touching.solve_with_springs(frame, works, substep, shares, substeps);
+                }
+                _ => moving(works).for_each(|w| w.substep(frame, substep, shares.0)),
+            }
             let mut clock = Instant::now();
             moving(works).for_each(|w| w.collide(frame, shares));
             if let Some(touching) = touching {
@@ -332,6 +345,101 @@ impl Touching {
         self.surfaces.find_tangles(frame.parallel, self.instructions);
     }
 
+    /// Tells the surfaces where everything was and is at two shares of the frame.
+    fn show(&mut self, frame: &Frame, works: &[Workspace], shares: (f64, f64)) {
+        for (k, work) in works.iter().enumerate() {
+            let (before, now) = self.surfaces.places(k);
+            work.show(self.origin, false, before, now);
+        }
+        for (k, &c) in self.colliders.iter().enumerate() {
+            let (start, end) = &frame.control.colliders[c as usize];
+            let (before, now) = self.surfaces.places(works.len() + k);
+            place_collider(frame.model, c as usize, &start.lerp(end, shares.0), self.origin, before);
+            place_collider(frame.model, c as usize, &start.lerp(end, shares.1), self.origin, now);
+        }
+    }
+
+    /// A substep of a solver whose system takes contacts (FAU-45): those that are expected become springs of it; then it is looked
+    /// which are there, and solved again with those, until nothing new appears or [`SPRING_ROUNDS`] are over.
+    fn solve_with_springs(
+        &mut self,
+        frame: &Frame,
+        works: &mut [Workspace],
+        substep: u32,
+        shares: (f64, f64),
+        substeps: u32,
+    ) {
+        self.fit(frame.model, works);
+        let h = frame.model.frame_dt() / f64::from(substeps);
+        moving(works).for_each(Workspace::guess);
+        for round in 0..SPRING_ROUNDS {
+            self.show(frame, works, shares);
+            let left = substeps - substep;
+            self.surfaces.predict(
+                frame.parallel,
+                self.instructions,
+                &Substep { h: h as f32, left, rest_speed: 0.0 },
+            );
+            let same = self.make_springs(works, h);
+            if round > 0 && same {
+                break;
+            }
+            for work in moving(works) {
+                work.begin_again();
+                work.substep(frame, substep, shares.0);
+            }
+        }
+        moving(works).for_each(Workspace::rub);
+    }
+
+    /// Makes springs of the contacts of each body with itself and with colliders; tells whether they are those that there were.
+    fn make_springs(&mut self, works: &mut [Workspace], h: f64) -> bool {
+        let mut springs: Vec<Vec<ContactSpring>> = vec![Vec::new(); works.len()];
+        let double = |p: Point| DVec3::new(p[0].into(), p[1].into(), p[2].into());
+        for (contact, rule) in self.surfaces.contacts() {
+            let owners = contact.vertices.map(|v| self.surfaces.owner(v));
+            let body = owners.iter().map(|(thing, _)| *thing).min().unwrap_or(0);
+            let one_body = owners.iter().all(|(thing, _)| *thing == body || *thing >= works.len());
+            // Between bodies, and for what bounces, impulses act. What is nearer than the skin already is let out without speed.
+            if contact.gap >= contact.skin || !one_body || body >= works.len() || rule.restitution > 0.0 {
+                continue;
+            }
+            let normal = double([contact.normal[0], contact.normal[1], contact.normal[2], 0.0]);
+            let (mut given, mut given_velocity, mut mobility) = (0.0, DVec3::ZERO, 0.0);
+            let mut particles = [(0, 0.0); 4];
+            for (k, (thing, local)) in owners.into_iter().enumerate() {
+                let weight = f64::from(contact.weights[k]);
+                if thing == body {
+                    particles[k] = (local, weight);
+                    mobility += weight * weight * works[body].inverse_mass(local);
+                } else {
+                    let (before, now) = self.surfaces.ends(contact.vertices[k]);
+                    let (before, now) = (double(before), double(now));
+                    given += weight * normal.dot(now + self.origin);
+                    given_velocity += (now - before) * (weight / h);
+                }
+            }
+            if mobility > 0.0 {
+                springs[body].push(ContactSpring {
+                    particles,
+                    normal,
+                    given,
+                    distance: f64::from(contact.skin.min(contact.distance)),
+                    stiffness: SPRING_STIFFNESS / (mobility * h * h),
+                    given_velocity,
+                    friction: rule.friction.into(),
+                });
+            }
+        }
+        let mut same = true;
+        for (work, springs) in works.iter_mut().zip(springs) {
+            let ends = |s: &ContactSpring| s.particles;
+            same &= work.springs.springs.iter().map(ends).eq(springs.iter().map(ends));
+            work.springs.springs = springs;
+        }
+        same
+    }
+
     /// Whether two things touch, so that they must not cross.
     fn is_ruled(&self, works: usize, [a, b]: [usize; 2]) -> bool {
         let touch = self.rules.at(self.rules.place(a as u16, b as u16)).touch;
@@ -348,18 +456,9 @@ impl Touching {
         left: u32,
     ) {
         self.fit(frame.model, works);
-        let Touching { surfaces, colliders, origin, instructions, mode, .. } = self;
+        self.show(frame, works, shares);
+        let Touching { surfaces, origin, instructions, mode, .. } = self;
         let h = frame.model.frame_dt() / f64::from(substeps);
-        for (k, work) in works.iter().enumerate() {
-            let (before, now) = surfaces.places(k);
-            work.show(*origin, false, before, now);
-        }
-        for (k, &c) in colliders.iter().enumerate() {
-            let (start, end) = &frame.control.colliders[c as usize];
-            let (before, now) = surfaces.places(works.len() + k);
-            place_collider(frame.model, c as usize, &start.lerp(end, shares.0), *origin, before);
-            place_collider(frame.model, c as usize, &start.lerp(end, shares.1), *origin, now);
-        }
         let rest_speed = (2.0 * frame.model.gravity.length() * h) as f32;
         surfaces.respond(frame.parallel, *instructions, &Substep { h: h as f32, left, rest_speed });
         for (k, work) in works.iter_mut().enumerate() {

@@ -152,17 +152,40 @@ impl Surfaces {
         tangle.find(parallel, instructions, surface, touch, now);
     }
 
-    /// Finds what touches after a substep and pushes it apart.
-    pub fn respond(&mut self, parallel: &Parallel, instructions: Instructions, substep: &Substep) {
-        let Surfaces { surface, pairs, rules, rest, before, now, pushes, shifts, tangle, .. } = self;
-        for (push, now) in pushes.iter_mut().zip(now.iter()) {
-            *push = [0.0, 0.0, 0.0, now[3]];
-        }
-        shifts.fill([0.0; 4]);
+    /// Finds what will touch if vertices go where they are said to be now.
+    pub fn predict(&mut self, parallel: &Parallel, instructions: Instructions, substep: &Substep) {
+        let Surfaces { surface, pairs, rules, rest, before, now, .. } = self;
         let vertices = Vertices { rest, before, now };
         let skin = rules.widest();
         let search = Search { rules, skin, left: substep.left as f32, ahead: AHEAD, slop: SLOP * skin };
         pairs.find(parallel, instructions, surface, &vertices, &search);
+    }
+
+    /// The contacts that were found last, but for those that hold what has crossed, and their rules.
+    pub fn contacts(&self) -> impl Iterator<Item = (&Contact, &Rule)> {
+        let held = self.pairs.contacts().filter(|c| !self.tangle.ignores(c.vertices, c.first_side));
+        held.map(|c| (c, self.rules.at(c.rule as usize)))
+    }
+
+    /// The thing that a vertex is of, and its number there.
+    pub fn owner(&self, v: u32) -> (usize, u32) {
+        let thing = self.firsts.partition_point(|f| *f <= v as usize) - 1;
+        (thing, v - self.firsts[thing] as u32)
+    }
+
+    /// Where a vertex was when the substep began, m, and where it is now.
+    pub fn ends(&self, v: u32) -> (Point, Point) {
+        (self.before[v as usize], self.now[v as usize])
+    }
+
+    /// Finds what touches after a substep and pushes it apart.
+    pub fn respond(&mut self, parallel: &Parallel, instructions: Instructions, substep: &Substep) {
+        self.predict(parallel, instructions, substep);
+        let Surfaces { surface, pairs, rules, now, pushes, shifts, tangle, .. } = self;
+        for (push, now) in pushes.iter_mut().zip(now.iter()) {
+            *push = [0.0, 0.0, 0.0, now[3]];
+        }
+        shifts.fill([0.0; 4]);
         if !tangle.crossings().is_empty() {
             tangle.spread(UNTANGLED * surface.edge_length() * substep.h, pushes);
             // What is pulled out is no motion.
@@ -261,7 +284,8 @@ impl Surfaces {
                 let mut moves = false;
                 for v in vertices.into_iter().filter(|v| *v < led) {
                     let from = before[v];
-                    if now[v][..3] != from[..3] {
+                    // By bits: what is not a number stops, too.
+                    if (0..3).any(|k| now[v][k].to_bits() != from[k].to_bits()) {
                         moves = true;
                         changed[v] = round;
                         let part = |k: usize| {

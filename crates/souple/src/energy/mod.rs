@@ -7,6 +7,7 @@
 mod ambient;
 mod area;
 mod bending;
+mod contact;
 mod fan;
 mod spring;
 mod volume;
@@ -19,6 +20,7 @@ use glam::{DMat3, DVec3};
 pub use ambient::{Dissipation, Grabs, Gravity, Pulls, RandomForce};
 pub use area::{Area, area_forces};
 pub use bending::{Bending, patch_curvatures, patch_energy, patch_forces, second_derivatives};
+pub use contact::{ContactSpring, ContactSprings, rub};
 pub use fan::FanDrag;
 pub use spring::{Springs, spring_energy, spring_force, spring_tangent};
 pub use volume::Volume;

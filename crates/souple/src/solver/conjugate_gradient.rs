@@ -22,9 +22,9 @@ pub(super) struct Linearised {
 
 impl Linearised {
     pub(super) fn evaluate(&mut self, problem: &Problem, x: &[DVec3], v: &[DVec3], t: f64, h: f64) {
-        self.elements.resize_with(problem.energies.len(), Vec::new);
+        self.elements.resize_with(problem.all_energies().count(), Vec::new);
         let q = problem.configuration(x, v, t);
-        for (energy, elements) in problem.energies.iter().zip(&mut self.elements) {
+        for (energy, elements) in problem.all_energies().zip(&mut self.elements) {
             energy.linearise(&q, h * h, h, elements);
         }
     }
@@ -33,7 +33,7 @@ impl Linearised {
         &'a self,
         problem: &Problem<'a>,
     ) -> impl Iterator<Item = (&'a dyn Energy, &'a [f64])> {
-        problem.energies.iter().map(|e| &**e).zip(self.elements.iter().map(|e| &e[..]))
+        problem.all_energies().zip(self.elements.iter().map(|e| &e[..]))
     }
 }
 
@@ -207,6 +207,10 @@ fn multiply(
 impl Solver for ImplicitEulerCg {
     fn capabilities(&self) -> Capabilities {
         Capabilities { order: 1, unconditionally_stable: true, symplectic: false }
+    }
+
+    fn takes_contacts(&self) -> bool {
+        true
     }
 
     fn iterations(&self) -> u32 {

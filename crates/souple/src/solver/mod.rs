@@ -20,7 +20,7 @@ use std::fmt::Debug;
 use glam::DVec3;
 
 use crate::control::Control;
-use crate::energy::{Configuration, Energy};
+use crate::energy::{Configuration, ContactSprings, Energy};
 use crate::mesh::Topology;
 use crate::model::GroupModel;
 use crate::parallel::Parallel;
@@ -42,9 +42,17 @@ pub struct Problem<'a> {
     pub body: u32,
     /// 1/m, 1/kg; 0 for supported particles, whose velocity is given and kept.
     pub inverse_masses: &'a [f64],
+    /// Contacts that are part of the system, for solvers that take them.
+    pub contacts: Option<&'a ContactSprings>,
 }
 
 impl<'a> Problem<'a> {
+    /// All forces, those of contacts last.
+    pub fn all_energies(&self) -> impl Iterator<Item = &'a dyn Energy> {
+        let contacts = self.contacts.map(|c| c as &dyn Energy);
+        self.energies.iter().map(|e| &**e).chain(contacts)
+    }
+
     /// All that a force may depend on.
     pub fn configuration<'b>(&self, x: &'b [DVec3], v: &'b [DVec3], t: f64) -> Configuration<'b>
     where
@@ -66,7 +74,7 @@ impl<'a> Problem<'a> {
         f.clear();
         f.resize(x.len(), DVec3::ZERO);
         let q = self.configuration(x, v, t);
-        for energy in self.energies {
+        for energy in self.all_energies() {
             energy.add_force(&q, f);
         }
     }
@@ -82,7 +90,7 @@ impl<'a> Problem<'a> {
     /// Potential energy of all forces that have one, J.
     pub fn potential_energy(&self, x: &[DVec3], v: &[DVec3], t: f64) -> f64 {
         let q = self.configuration(x, v, t);
-        self.energies.iter().map(|e| e.value(&q)).sum()
+        self.all_energies().map(|e| e.value(&q)).sum()
     }
 }
 
@@ -105,6 +113,11 @@ pub trait Solver: Debug + Send + Sync {
     /// Iterations of the last linear solve; 0 for solvers that do not iterate.
     fn iterations(&self) -> u32 {
         0
+    }
+
+    /// Whether contacts can be springs of its system.
+    fn takes_contacts(&self) -> bool {
+        false
     }
 
     /// Advances positions and velocities from `t` by `h`, s. Supported particles move at the velocity they have.

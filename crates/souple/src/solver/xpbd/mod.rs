@@ -45,7 +45,7 @@ use crate::lanes::{Instructions, Point};
 use crate::mesh::{Topology, bounds};
 use crate::model::Model;
 use crate::parallel::{BLOCK, Parallel};
-use crate::scene::Xpbd as Settings;
+use crate::scene::{ContactMode, Xpbd as Settings};
 use crate::state::BodyState;
 
 /// The coarse levels are visited in every so many substeps, the last of a frame among them: more often costs a third more and
@@ -65,6 +65,9 @@ const LONGEST: f64 = 0.03;
 /// Rounds over all links that this may take, and in violent motion.
 const MENDS: u32 = 4;
 const MENDS_IN_MOTION: u32 = 30;
+
+/// A support that contact made wait catches up at this speed, m/s: at once it would tear at the cloth.
+pub(crate) const CATCH_UP: f64 = 0.5;
 
 /// A body and the frame it is to be advanced by.
 #[derive(Clone, Copy)]
@@ -95,6 +98,8 @@ struct Cut {
     colliders: Vec<u32>,
     /// Where 32-bit places are counted from, m.
     origin: DVec3,
+    /// How far a support that contact made wait goes in a substep beyond what it is led, m; endless if none waits.
+    catch_up: f64,
 }
 
 /// The solver of one body.
@@ -192,6 +197,7 @@ impl Xpbd {
         self.mobility.resize(n, 1.0);
         self.marks.clear();
         self.marks.resize(n, 0);
+        let waits = model.groups[body.group].contact_mode == ContactMode::Safe;
         let needs_places = self.may_touch || packed.volume.is_some() || origin.is_some();
         self.cut = Cut {
             substeps,
@@ -201,6 +207,7 @@ impl Xpbd {
             pins: self.pins_of(&packed, pins),
             hands: self.hands_of(&packed, b, control),
             colliders: colliders.to_vec(),
+            catch_up: if waits { CATCH_UP * f64::from(h) } else { f64::INFINITY },
             origin: if needs_places { self.begin_contact(origin, colliders.len()) } else { DVec3::ZERO },
             ..self.cut
         };
@@ -214,8 +221,16 @@ impl Xpbd {
         self.predict(parallel, h, keep, substep == 0);
         let s1 = f64::from(substep + 1) / f64::from(substeps);
         for pin in &self.cut.pins {
-            let d = pin.start.lerp(pin.end, s1).to_array().map(|c| c as f32);
-            self.displacements[pin.vertex as usize][..3].copy_from_slice(&d);
+            let target = pin.start.lerp(pin.end, s1);
+            let p = &mut self.displacements[pin.vertex as usize];
+            let d = if self.cut.catch_up.is_finite() {
+                let most = self.cut.catch_up + 2.0 * pin.start.distance(pin.end) / f64::from(substeps);
+                let now = DVec3::new(p[0].into(), p[1].into(), p[2].into());
+                now + (target - now).clamp_length_max(most)
+            } else {
+                target
+            };
+            p[..3].copy_from_slice(&d.to_array().map(|c| c as f32));
         }
         let with_levels = help && (substeps - substep) % LEVELS_EVERY == 1 % LEVELS_EVERY;
         pull(&self.cut.hands, h, &mut self.displacements);
@@ -325,7 +340,8 @@ impl Xpbd {
         let dt = model.frame_dt();
         let BodyState { x, v, topology, .. } = state;
         let energies = &model.bodies[b].energies[..];
-        let problem = Problem { energies, topology, control, parallel, body: b as u32, inverse_masses };
+        let body = b as u32;
+        let problem = Problem { energies, topology, control, parallel, body, inverse_masses, contacts: None };
         let q = problem.configuration(x, v, control.t0);
         self.forces.clear();
         self.forces.resize(x.len(), DVec3::ZERO);
