@@ -92,7 +92,6 @@ impl Case {
     }
 
     /// The same case, whose tolerance is known not to be met; the difference is `at_most` that.
-    #[allow(dead_code, reason = "no case misses its tolerance today")]
     pub fn known_miss(self, at_most: f64, reason: impl Into<String>) -> Case {
         Case { known_miss: Some(KnownMiss { reason: reason.into(), at_most }), ..self }
     }

@@ -24,19 +24,23 @@ fn last_bit(size: f64) -> f64 {
 /// Size of the slope, m: its corners are at most this far from the patch.
 const SLOPE: f64 = 1.0;
 
+/// Friction coefficient of the slope.
+const FRICTION: f64 = 0.5;
+
 /// A patch with contact on two triangles that are tilted about z by `angle` (rad), skin 1 mm. It slides towards −x or is thrown
-/// towards +x by `velocity` along the slope, m/s.
-fn patch(solver: SolverKind, angle: f64, friction: f64, velocity: f64, h: f64) -> Simulation {
+/// towards +x by `velocity` along the slope, m/s: over the edge between the triangles, or beside it.
+fn patch(solver: SolverKind, angle: f64, velocity: f64, h: f64, over_edge: bool) -> Simulation {
     let skin = 1e-3;
     let along = DVec3::new(angle.cos(), angle.sin(), 0.0);
     let normal = DVec3::new(-angle.sin(), angle.cos(), 0.0);
     // It has the way before it: down the slope, or onwards.
-    let first = if velocity > 0.0 { -0.4 } else { 0.3 };
+    let first = if velocity > 0.0 { -0.3 } else { 0.3 };
+    let across = if over_edge { -0.03 } else { -0.45 };
     let body = Body {
         name: "patch".into(),
         shape: Shape::Grid(Grid { size: [0.1, 0.1], vertices: [5, 5], ..Grid::default() }),
         placement: Placement {
-            translate: (along * first + normal * skin - DVec3::Z * 0.03).to_array(),
+            translate: (along * first + normal * skin + DVec3::Z * across).to_array(),
             rotate_deg: [0.0, 0.0, angle.to_degrees()],
             scale: 1.0,
         },
@@ -65,7 +69,7 @@ fn patch(solver: SolverKind, angle: f64, friction: f64, velocity: f64, h: f64) -
         colliders: vec![Collider {
             name: "slope".into(),
             shape: ColliderShape::Mesh(slope),
-            friction,
+            friction: FRICTION,
             ..Collider::default()
         }],
         ..Scene::default()
@@ -75,7 +79,7 @@ fn patch(solver: SolverKind, angle: f64, friction: f64, velocity: f64, h: f64) -
 /// On a slope that is a mesh: slides when tan θ > μ, with g (sin θ − μ cos θ); stops after v²/(2 μ g).
 pub(super) fn slope() -> Vec<Case> {
     let mut cases = Vec::new();
-    let (h, steps, mu) = (1.0 / 240.0, 240, 0.5f64);
+    let (h, steps, mu) = (1.0 / 240.0, 240, FRICTION);
     let t = f64::from(steps) * h;
     let travelled = |mut s: Simulation| {
         let start = s.measures().centre;
@@ -85,39 +89,47 @@ pub(super) fn slope() -> Vec<Case> {
         s.measures().centre.distance(start)
     };
     let bit = last_bit(SLOPE);
-    for solver in [SolverKind::Xpbd, SolverKind::ImplicitEulerCg] {
+    let solvers = [SolverKind::Xpbd, SolverKind::ImplicitEulerCg];
+    let over = [(false, "a triangle"), (true, "an edge")];
+    for (solver, (over_edge, ground)) in solvers.into_iter().flat_map(|s| over.map(|o| (s, o))) {
         let name = solver_name(solver);
+        let known = |case: Case, at_most: f64| if over_edge { case.known_miss(at_most, EDGE) } else { case };
         for (label, angle) in [("holds", 0.98 * mu.atan()), ("slides", 1.2 * mu.atan())] {
             let acceleration = (G * (angle.sin() - mu * angle.cos())).max(0.0);
             // Each step moves by its end velocity: ½ a t (t + h).
             let expected = 0.5 * acceleration * t * (t + h);
             // At rest a place is rounded once per step. While it slides, the push of each step, g cos θ h², is, and friction is μ
             // times the push: its acceleration is off by at most μ bit/h².
-            let tolerance =
-                if acceleration > 0.0 { 0.5 * mu * bit / (h * h) * t * t } else { f64::from(steps) * bit };
-            cases.push(Case::new(
-                format!("surfaces/slope {label} on a mesh/{name}"),
+            let slides = acceleration > 0.0;
+            let tolerance = if slides { 0.5 * mu * bit / (h * h) * t * t } else { f64::from(steps) * bit };
+            let case = Case::new(
+                format!("surfaces/slope {label} on {ground}/{name}"),
                 "½ g (sin θ − μ cos θ) t², 0 when tan θ < μ",
                 expected,
-                travelled(patch(solver, angle, mu, 0.0, h)),
+                travelled(patch(solver, angle, 0.0, h, over_edge)),
                 tolerance,
-            ));
+            );
+            cases.push(if slides { known(case, 0.04) } else { case });
         }
         let v = 2.0;
-        let expected = v * v / (2.0 * mu * G);
         // Steps that move by their end velocity lose v h/2; the last one ends early, by at most μ g h². Rounding as above, over the time
         // v/(μ g) that it takes.
         let rounding = 0.5 * mu * bit / (h * h) * (v / (mu * G)).powi(2);
-        cases.push(Case::new(
-            format!("surfaces/slope stopping on a mesh/{name}"),
+        let case = Case::new(
+            format!("surfaces/slope stopping on {ground}/{name}"),
             "v²/(2 μ g) − v h/2",
-            expected - 0.5 * v * h,
-            travelled(patch(solver, 0.0, mu, v, h)),
+            v * v / (2.0 * mu * G) - 0.5 * v * h,
+            travelled(patch(solver, 0.0, v, h, over_edge)),
             mu * G * h * h + rounding,
-        ));
+        );
+        cases.push(known(case, 0.07));
     }
     cases
 }
+
+/// What is wrong where a patch slides over an edge that nothing should feel: it is slowed and pushed aside. The miss falls from 61 mm
+/// to 12 mm with a quarter of the step, in which the patch goes no further than two skins.
+const EDGE: &str = "the edge between two triangles in one plane pushes back and aside what slides over it, less with shorter steps";
 
 /// A rope that turns by `turn` (rad) about a cylinder along z, and hangs on by three links at each end.
 struct Capstan {
@@ -403,57 +415,74 @@ pub(super) fn collision() -> Vec<Case> {
     cases
 }
 
-/// Five sheets that fall on each other and on the floor come to rest: no particle goes on faster than gravity makes it in a
-/// step, g h, which is what contact has to take away in each.
+/// Sheets that fall on each other and on the floor come to rest: in the fourth second no particle is faster than gravity makes it
+/// in a step, g h, which is what contact has to take away in each. Damping of 5/s leaves exp(−2.5 · 2.8) = 0.1 % of what
+/// swings freely after the fall at up to 1.8 m/s by then: a sixth of g h.
 pub(super) fn rest() -> Vec<Case> {
-    let mut cases = Vec::new();
-    let (fps, h) = (60.0, 1.0 / 900.0);
-    for solver in [SolverKind::Xpbd, SolverKind::ImplicitEulerCg] {
-        let name = solver_name(solver);
-        let bodies = (0..5).map(|k| {
-            let mut body = sheet(&format!("sheet {k}"), 0.03, 0.02 + 0.03 * f64::from(k), 0.0, 0.0);
-            body.placement.translate[0] += 0.02 * f64::from(k);
-            body.placement.rotate_deg = [0.0, 11.0 * f64::from(k), 0.0];
-            body.rayleigh = Some(Rayleigh { mass: 1.0, ..Rayleigh::default() });
-            body.skin = 0.008;
-            body.contact = Some(SurfaceContact::default());
-            body
-        });
-        let mut s = simulate(Scene {
-            gravity: [0.0, -G, 0.0],
-            time: Time { fps, frames: 1 },
-            groups: vec![Group { solver, dt: Some(h), ..Group::default() }],
-            bodies: bodies.collect(),
-            colliders: vec![Collider { name: "floor".into(), friction: 0.5, ..Collider::default() }],
-            ..Scene::default()
-        });
-        let mut most = 0.0f64;
-        let mut furthest = 0.0f64;
-        for frame in 0..240 {
-            let before: Vec<Vec<DVec3>> = s.state().bodies.iter().map(|b| b.x.clone()).collect();
-            s.step();
-            most = most.max(s.measures().kinetic_energy);
+    let solvers = [SolverKind::Xpbd, SolverKind::ImplicitEulerCg];
+    let heaps = [(1, "one sheet"), (2, "two sheets"), (5, "five sheets")];
+    let all = heaps.into_iter().flat_map(|heap| solvers.map(|solver| (heap, solver)));
+    all.flat_map(|((sheets, label), solver)| heap(sheets, label, solver)).collect()
+}
+
+fn heap(sheets: u32, label: &str, solver: SolverKind) -> [Case; 2] {
+    let (fps, h, mass) = (60.0, 1.0 / 900.0, 0.03);
+    let bodies = (0..sheets).map(|k| {
+        let mut body = sheet(&format!("sheet {k}"), mass, 0.02 + 0.03 * f64::from(k), 0.0, 0.0);
+        body.placement.translate[0] += 0.02 * f64::from(k);
+        body.placement.rotate_deg = [0.0, 11.0 * f64::from(k), 0.0];
+        body.rayleigh = Some(Rayleigh { mass: 5.0, ..Rayleigh::default() });
+        body.skin = 0.008;
+        body.contact = Some(SurfaceContact::default());
+        body
+    });
+    let mut s = simulate(Scene {
+        gravity: [0.0, -G, 0.0],
+        time: Time { fps, frames: 1 },
+        groups: vec![Group { solver, dt: Some(h), ..Group::default() }],
+        bodies: bodies.collect(),
+        colliders: vec![Collider { name: "floor".into(), friction: 0.5, ..Collider::default() }],
+        ..Scene::default()
+    });
+    let (mut most, mut most_at_rest, mut furthest) = (0.0f64, 0.0f64, 0.0f64);
+    for frame in 0..240 {
+        let before: Vec<Vec<DVec3>> = s.state().bodies.iter().map(|b| b.x.clone()).collect();
+        s.step();
+        let kinetic = s.measures().kinetic_energy;
+        most = most.max(kinetic);
+        if frame >= 180 {
             let bodies = s.state().bodies.iter().zip(&before);
-            let way = bodies.flat_map(|(b, from)| b.x.iter().zip(from)).map(|(x, from)| x.distance(*from));
-            if frame >= 180 {
-                furthest = furthest.max(way.fold(0.0, f64::max));
-            }
+            let ways = bodies.flat_map(|(b, from)| b.x.iter().zip(from)).map(|(x, from)| x.distance(*from));
+            furthest = furthest.max(ways.fold(0.0, f64::max));
+            most_at_rest = most_at_rest.max(kinetic);
         }
-        let mass = 5.0 * 0.03;
-        cases.push(Case::new(
-            format!("surfaces/rest kinetic energy/{name}"),
-            "after 4 s, over the largest; below ½ m (g h)²",
+    }
+    let name = solver_name(solver);
+    let cases = [
+        Case::new(
+            format!("surfaces/rest kinetic energy {label}/{name}"),
+            "largest in the fourth second over the largest of all; below ½ m (g h)²",
             0.0,
-            s.measures().kinetic_energy / most,
-            0.5 * mass * (G * h).powi(2) / most,
-        ));
-        cases.push(Case::new(
-            format!("surfaces/rest way per frame/{name}"),
-            "largest of any particle from 3 s to 4 s, m; below g h/60 s",
+            most_at_rest / most,
+            0.5 * f64::from(sheets) * mass * (G * h).powi(2) / most,
+        ),
+        Case::new(
+            format!("surfaces/rest way per frame {label}/{name}"),
+            "largest of any particle in the fourth second, m; below g h times a frame",
             0.0,
             furthest,
             G * h / fps,
-        ));
-    }
-    cases
+        ),
+    ];
+    let (kinetic_at_most, way_at_most) = match (sheets, solver) {
+        (5, _) => (0.01, 0.005),
+        (2, SolverKind::ImplicitEulerCg) => (0.003, 0.001),
+        _ => return cases,
+    };
+    let [kinetic, way] = cases;
+    [kinetic.known_miss(kinetic_at_most, TREMBLES), way.known_miss(way_at_most, TREMBLES)]
 }
+
+/// What is wrong with sheets on sheets.
+const TREMBLES: &str =
+    "layers on layers go on trembling: their kinetic energy falls to a level and stays there";
