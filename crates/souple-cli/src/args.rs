@@ -348,7 +348,7 @@ pub struct VerifyArgs {
     after_help = "Example:\n  souple bench w1-32 --threads 1,2 --repeats 3\n  souple bench scale limit"
 )]
 pub struct BenchArgs {
-    /// Workloads to run; without any, all but the large ones of `scale`
+    /// Workloads to run; without any, all but those that take minutes: `scale`, `methods`, `contact`
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// Print one JSON object on standard output and nothing else
@@ -363,6 +363,9 @@ pub struct BenchArgs {
     /// How many frames are simulated [default: what the workload says]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub frames: Option<u32>,
+    /// From how many starts each scene of `contact` is run
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u32).range(1..))]
+    pub starts: u32,
     /// Draw the figures as an SVG plot
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,

@@ -5,10 +5,11 @@
 //! cloth by stable step, cost and energy drift, and draws it with `--plot`; `viewer` times pictures. `scale-1k` to
 //! `scale-1m` (all: `scale`) are `w1` with up to a million vertices, `many` is a thousand small cloths, `limit` sets the
 //! real-time solver against what the machine can do; `methods` compares solvers by time, stretch and motion on the cloth of
-//! w1, and draws it too (`methods-32`: the coarse cloth only). `scale` and `methods` take minutes and run only when they are
-//! named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
+//! w1, and draws it too (`methods-32`: the coarse cloth only); `contact` runs the scenes of `scenes/contact` with fast and with safe contact. `scale`,
+//! `methods` and `contact` take minutes and run only when they are named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
 //! engines beside it.
 
+mod contact;
 mod integrators;
 mod limit;
 mod methods;
@@ -87,7 +88,7 @@ pub struct Figures {
 pub fn run(args: &BenchArgs) -> Outcome {
     let known = workloads::NAMES;
     for name in &args.names {
-        if !known.contains(&name.as_str()) && name != workloads::SCALE {
+        if !known.contains(&name.as_str()) && name != workloads::SCALE && !contact::is_name(name) {
             return Err(Failure::input(
                 format!("there is no workload '{name}'"),
                 format!("known: {}, {} for all of that name", known.join(", "), workloads::SCALE),
@@ -111,7 +112,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
         disk::check_writable(path)?;
     }
     let mut figures = Vec::new();
-    let others = ["integrators", "viewer", "limit", "methods-32", "methods"];
+    let others = ["integrators", "viewer", "limit", "methods-32", "methods", contact::NAME];
     for name in known.into_iter().filter(|name| !others.contains(name) && wanted(name)) {
         for workload in workloads::of(name)? {
             for (k, runs) in workloads::Runs::of(args).into_iter().enumerate() {
@@ -144,6 +145,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
         limit.lines().iter().try_for_each(|line| say(line))?;
     }
     let methods = methods::compare(sizes, args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
+    let contact = contact::compare(args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
     if let Some(path) = &args.plot {
         let picture = if sizes.is_empty() { plot::integrators(&comparison) } else { plot::methods(&methods) };
         disk::write(path, picture.as_bytes())?;
@@ -151,6 +153,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
     if args.json {
         let answer = serde_json::json!({
             "workloads": figures, "integrators": comparison, "viewer": pictures, "limit": limit, "methods": methods,
+            "contact": contact,
         });
         say_json(&answer)?;
     }

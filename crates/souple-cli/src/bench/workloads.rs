@@ -19,7 +19,7 @@ use crate::report::ProfileReport;
 
 /// Names that can be asked for, in the order in which they run. Those of [`SCALE`] come first: memory that others have left
 /// behind would be used again and not be seen.
-pub const NAMES: [&str; 20] = [
+pub const NAMES: [&str; 21] = [
     "scale-1k",
     "scale-10k",
     "scale-100k",
@@ -40,6 +40,7 @@ pub const NAMES: [&str; 20] = [
     "limit",
     "methods-32",
     "methods",
+    super::contact::NAME,
 ];
 
 /// Stands for all workloads whose names begin with it and a dash. They take minutes, so they only run when asked for.
@@ -235,33 +236,40 @@ impl Runs {
 
 /// Counts crossings in frames that were kept, so that counting between frames does not disturb their times.
 #[derive(Default)]
-struct Crossings {
+pub struct Crossings {
     kept: Vec<State>,
     frames: u32,
     clean: u32,
-    last: usize,
+    /// In the last frame.
+    pub last: usize,
+    /// Added up over all frames.
+    pub in_all: usize,
 }
 
 impl Crossings {
     /// Frames that are kept at most: a few dozen megabytes of the largest cloth.
     const KEPT: usize = 60;
 
-    fn keep(&mut self, simulation: &Simulation) {
+    /// Keeps a frame, to be counted later.
+    pub fn keep(&mut self, simulation: &Simulation) {
         self.kept.push(simulation.state().clone());
         if self.kept.len() >= Self::KEPT {
             self.count(simulation.model());
         }
     }
 
-    fn count(&mut self, model: &Model) {
+    /// Counts in the frames that were kept.
+    pub fn count(&mut self, model: &Model) {
         for state in self.kept.drain(..) {
             self.last = intersections::in_scene(model, &state).len();
             self.frames += 1;
             self.clean += u32::from(self.last == 0);
+            self.in_all += self.last;
         }
     }
 
-    fn clean_percent(&self) -> f64 {
+    /// Share of the frames without any, percent.
+    pub fn clean_percent(&self) -> f64 {
         100.0 * f64::from(self.clean) / f64::from(self.frames.max(1))
     }
 }

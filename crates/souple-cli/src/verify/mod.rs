@@ -15,6 +15,7 @@ mod inside;
 mod integrators;
 mod ordering;
 mod statics;
+mod surfaces;
 
 use std::process::ExitCode;
 
@@ -91,7 +92,6 @@ impl Case {
     }
 
     /// The same case, whose tolerance is known not to be met; the difference is `at_most` that.
-    #[allow(dead_code, reason = "no case misses its tolerance today")]
     pub fn known_miss(self, at_most: f64, reason: impl Into<String>) -> Case {
         Case { known_miss: Some(KnownMiss { reason: reason.into(), at_most }), ..self }
     }
@@ -110,7 +110,7 @@ impl Case {
 /// A group of cases that are computed together.
 type Group = (&'static str, fn() -> Vec<Case>);
 
-const GROUPS: [Group; 21] = [
+const GROUPS: [Group; 25] = [
     ("integrators/amplification", integrators::amplification),
     ("integrators/bounded", integrators::bounded),
     ("integrators/convergence", integrators::convergence),
@@ -130,6 +130,10 @@ const GROUPS: [Group; 21] = [
     ("wind/terminal", statics::terminal_speed),
     ("friction", contact::friction),
     ("contact", contact::collisions),
+    ("surfaces/slope", surfaces::slope),
+    ("surfaces/capstan", surfaces::capstan),
+    ("surfaces/collision", surfaces::collision),
+    ("surfaces/rest", surfaces::rest),
     ("momentum", conservation::momentum),
     ("energy", conservation::energy),
 ];

@@ -126,9 +126,11 @@ impl Energy for ContactSprings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::builder::ModelBuilder;
     use crate::control::Control;
     use crate::mesh::Topology;
     use crate::parallel::Parallel;
+    use crate::scene::Scene;
 
     fn springs() -> ContactSprings {
         let normal = DVec3::new(0.36, 0.48, 0.8);
@@ -151,9 +153,17 @@ mod tests {
         let x: Vec<DVec3> = (0..4).map(|i| DVec3::new(0.1, 0.3, -0.2) * f64::from(i) + DVec3::X).collect();
         let v = vec![DVec3::ZERO; 4];
         let (topology, parallel) = (Topology::default(), Parallel::default());
-        let control = Control::empty();
+        let control = Control::new(&ModelBuilder::new(&Scene::default()).build().unwrap());
         let at = |x: &[DVec3], f: &mut dyn FnMut(&Configuration)| {
-            f(&Configuration { x, v: &v, t: 0.0, body: 0, topology: &topology, control: &control, parallel: &parallel });
+            f(&Configuration {
+                x,
+                v: &v,
+                t: 0.0,
+                body: 0,
+                topology: &topology,
+                control: &control,
+                parallel: &parallel,
+            });
         };
         let force = |x: &[DVec3]| {
             let mut f = vec![DVec3::ZERO; 4];
