@@ -359,6 +359,25 @@ fn a_large_cloth_is_timed_by_threads_and_weighed() {
         .complains("scale-1m");
 }
 
+/// Safe contact beside fast contact, from starts of their own; the mesh of the scene is inside the program.
+#[test]
+fn bench_contact_counts_crossings_of_both_ways() {
+    let scratch = Scratch::new();
+    let args = ["bench", "contact-knot", "--frames", "2", "--starts", "2", "--threads", "1", "--json"];
+    let json = scratch.souple(&args).expect(0).json();
+    let rows = json["contact"].as_array().unwrap();
+    assert_eq!(rows.len(), 1);
+    let row = &rows[0];
+    assert_eq!(row["name"], "knot");
+    assert_eq!((row["starts"].as_u64(), row["clean_starts"].as_u64()), (Some(2), Some(2)));
+    assert!(row["safe_over_fast"].as_f64().unwrap() > 0.0);
+    for way in ["fast", "safe"] {
+        assert_eq!(row[way]["intersections_in_all"], 0, "{way}");
+        assert_eq!(row[way]["clean_frames_percent"], 100.0, "{way}");
+    }
+    scratch.souple(&["bench", "contact-knit"]).expect(1).complains("there is no workload 'contact-knit'");
+}
+
 #[test]
 fn cloth_that_touches_itself_is_timed_and_its_crossings_are_counted() {
     let scratch = Scratch::new();
