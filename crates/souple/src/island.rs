@@ -12,7 +12,7 @@ use crate::advance::{Frame, Workspace, single};
 use crate::contact::rules::{Rules, Thing};
 use crate::contact::surfaces::{self, Substep, Surfaces};
 use crate::lanes::{Instructions, Point};
-use crate::math::Pose;
+use crate::math::{Pose, random_bits};
 use crate::measure::intersections;
 use crate::mesh::bounds;
 use crate::model::Model;
@@ -249,6 +249,8 @@ struct Touching {
     /// Where 32-bit places are counted from, m.
     origin: DVec3,
     mode: ContactMode,
+    /// Distances per substep, where contacts are found by chance.
+    budget: Option<u32>,
     rules: Rules,
     instructions: Instructions,
 }
@@ -268,6 +270,7 @@ impl Touching {
             made_for: Vec::new(),
             origin: DVec3::ZERO,
             mode: model.groups[model.bodies[members[0]].group].contact_mode,
+            budget: model.groups[model.bodies[members[0]].group].contact_budget,
             rules: Rules::default(),
             instructions: Instructions::detect(),
         })
@@ -300,7 +303,7 @@ impl Touching {
             things.push(surface_of_collider(model, c as usize));
         }
         self.rules = Rules::new(names.len(), |a, b| model.rule(names[a], names[b]));
-        self.surfaces = Surfaces::new(&things, self.rules.clone());
+        self.surfaces = Surfaces::new(&things, self.rules.clone()).with_budget(self.budget);
     }
 
     /// Into how many substeps a frame must be cut so that no collider that may be met goes far in one: a cloth that is hit harder than it
@@ -361,7 +364,9 @@ impl Touching {
             place_collider(frame.model, c as usize, &start.lerp(end, shares.1), *origin, now);
         }
         let rest_speed = (2.0 * frame.model.gravity.length() * h) as f32;
-        surfaces.respond(frame.parallel, *instructions, &Substep { h: h as f32, left, rest_speed });
+        // Known from the frame alone, so that a run that is restored goes on the same.
+        let seed = random_bits(frame.control.step, (u64::from(substeps) << 32) | u64::from(left));
+        surfaces.respond(frame.parallel, *instructions, &Substep { h: h as f32, left, rest_speed, seed });
         for (k, work) in works.iter_mut().enumerate() {
             let (pushes, shifts) = surfaces.pushes(k);
             work.take_pushes(h, pushes, shifts);
