@@ -235,7 +235,7 @@ impl<'a> ModelBuilder<'a> {
                 return wrong(
                     &field("contact_budget"),
                     "with no distance nothing is found",
-                    "20000 is usual; leave it out to find all contacts",
+                    "give at least 1, or leave it out to find all contacts",
                 );
             }
             Ok(GroupModel {

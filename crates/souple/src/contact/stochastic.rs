@@ -10,8 +10,9 @@
 //! The budget counts distances that are computed, not seconds: the results are the same on every machine.
 //!
 //! Promised: every contact told is a real pair within its distance; no more distances are computed than the budget; the same
-//! contacts in the same order for the same seed. Not promised: that all contacts are told. What is not a minimum among its neighbours never is, and
-//! what the draws miss is missed until they hit it.
+//! contacts in the same order for the same seed. Not promised: that all contacts are told. What is not a minimum among its neighbours is not looked for, and
+//! what the draws miss is missed until they hit it. Where the budget does not do to follow all that is known, some of what is told was a
+//! minimum and is only near now.
 
 use crate::contact::bvh::Tree;
 use crate::contact::closest::closest;
