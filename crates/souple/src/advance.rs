@@ -400,7 +400,7 @@ impl Workspace {
         for pin in &self.candidate.pinned {
             if let Some(place) = target(&self.pins, pin.vertex, s) {
                 let x = &mut self.candidate.x[pin.vertex as usize];
-                let waits = may_wait && x.distance_squared(place) > (1e-3 * body.skin).powi(2);
+                let waits = may_wait && x.distance(place) > 1e-3 * body.skin;
                 if !waits {
                     *x = place;
                 }

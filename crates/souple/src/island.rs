@@ -13,7 +13,7 @@ use crate::contact::rules::{Rules, Thing};
 use crate::contact::surfaces::{self, Substep, Surfaces};
 use crate::energy::ContactSpring;
 use crate::lanes::{Instructions, Point};
-use crate::math::Pose;
+use crate::math::{Pose, random_bits};
 use crate::measure::intersections;
 use crate::mesh::bounds;
 use crate::model::Model;
@@ -223,7 +223,10 @@ impl Island {
             profile.lap_inside(Stage::FindContacts, &mut clock);
             moving(works).for_each(|w| w.end_substep(frame, shares.1));
         }
-        let mended = moving(works).fold(false, |mended, w| w.settle(frame) || mended);
+        let mut mended = false;
+        for work in moving(works) {
+            mended |= work.settle(frame);
+        }
         if mended && let Some(touching) = touching {
             touching.touch(frame, works, (1.0, 1.0), substeps, 1);
         }
@@ -262,6 +265,8 @@ struct Touching {
     /// Where 32-bit places are counted from, m.
     origin: DVec3,
     mode: ContactMode,
+    /// Distances per substep, where contacts are found by chance.
+    budget: Option<u32>,
     rules: Rules,
     instructions: Instructions,
 }
@@ -281,6 +286,7 @@ impl Touching {
             made_for: Vec::new(),
             origin: DVec3::ZERO,
             mode: model.groups[model.bodies[members[0]].group].contact_mode,
+            budget: model.groups[model.bodies[members[0]].group].contact_budget,
             rules: Rules::default(),
             instructions: Instructions::detect(),
         })
@@ -313,7 +319,7 @@ impl Touching {
             things.push(surface_of_collider(model, c as usize));
         }
         self.rules = Rules::new(names.len(), |a, b| model.rule(names[a], names[b]));
-        self.surfaces = Surfaces::new(&things, self.rules.clone());
+        self.surfaces = Surfaces::new(&things, self.rules.clone()).with_budget(self.budget);
     }
 
     /// Into how many substeps a frame must be cut so that no collider that may be met goes far in one: a cloth that is hit harder than it
@@ -375,10 +381,11 @@ impl Touching {
         for round in 0..SPRING_ROUNDS {
             self.show(frame, works, shares);
             let left = substeps - substep;
+            let seed = random_bits(frame.control.step, (u64::from(substeps) << 32) | u64::from(left));
             self.surfaces.predict(
                 frame.parallel,
                 self.instructions,
-                &Substep { h: h as f32, left, rest_speed: 0.0 },
+                &Substep { h: h as f32, left, rest_speed: 0.0, seed },
             );
             let same = self.make_springs(works, h);
             if round > 0 && same {
@@ -460,7 +467,9 @@ impl Touching {
         let Touching { surfaces, origin, instructions, mode, .. } = self;
         let h = frame.model.frame_dt() / f64::from(substeps);
         let rest_speed = (2.0 * frame.model.gravity.length() * h) as f32;
-        surfaces.respond(frame.parallel, *instructions, &Substep { h: h as f32, left, rest_speed });
+        // Known from the frame alone, so that a run that is restored goes on the same.
+        let seed = random_bits(frame.control.step, (u64::from(substeps) << 32) | u64::from(left));
+        surfaces.respond(frame.parallel, *instructions, &Substep { h: h as f32, left, rest_speed, seed });
         for (k, work) in works.iter_mut().enumerate() {
             let (pushes, shifts) = surfaces.pushes(k);
             work.take_pushes(h, pushes, shifts);

@@ -78,6 +78,8 @@ pub struct GroupModel {
     pub descent: Descent,
     /// What contact of surfaces promises.
     pub contact_mode: ContactMode,
+    /// Distances per substep that the search for contacts of surfaces may compute; without it all are found.
+    pub contact_budget: Option<u32>,
 }
 
 /// A compiled soft body.

@@ -105,6 +105,33 @@ fn the_same_bits_for_any_number_of_threads_and_after_a_restore() {
 }
 
 #[test]
+fn contacts_within_a_budget_are_the_same_for_any_number_of_threads_and_after_a_restore() {
+    let mut scene = pile(32);
+    scene.groups[0].contact_budget = Some(3000);
+    let run = |scene: &Scene, threads: usize, restore_at: Option<u32>| {
+        let mut first = simulation(scene, threads);
+        for frame in 0..30 {
+            if Some(frame) == restore_at {
+                // Another one, which knows nothing of what the first one found.
+                let bytes = first.snapshot();
+                first = simulation(scene, threads);
+                first.restore(&bytes).unwrap();
+            }
+            first.step();
+        }
+        (first.state_hash(), count(&first))
+    };
+    let one = run(&scene, 1, None);
+    assert_eq!(run(&scene, 3, None), one, "3 threads");
+    assert_eq!(run(&scene, 1, Some(25)), one, "after a restore");
+    scene.bodies[0].contact = None;
+    assert!(run(&scene, 1, None).1 > one.1, "no better than without contact");
+    scene.groups[0].contact_budget = Some(0);
+    let refused = ModelBuilder::new(&scene).build().unwrap_err().to_string();
+    assert!(refused.contains("contact_budget"), "{refused}");
+}
+
+#[test]
 fn free_cloth_keeps_its_momentum_and_gains_no_energy() {
     let mut scene = pile(24);
     scene.colliders.clear();

@@ -231,6 +231,13 @@ impl<'a> ModelBuilder<'a> {
                     "10 is usual",
                 );
             }
+            if group.contact_budget == Some(0) {
+                return wrong(
+                    &field("contact_budget"),
+                    "with no distance nothing is found",
+                    "give at least 1, or leave it out to find all contacts",
+                );
+            }
             Ok(GroupModel {
                 name: group.name.clone(),
                 solver: group.solver,
@@ -240,6 +247,7 @@ impl<'a> ModelBuilder<'a> {
                 sleep: group.sleep,
                 descent: group.descent,
                 contact_mode: group.contact_mode,
+                contact_budget: group.contact_budget,
             })
         };
         groups.iter().enumerate().map(compile).collect()
@@ -327,6 +335,9 @@ fn fingerprint(model: &Model) -> u64 {
         }
         if group.contact_mode != ContactMode::Fast {
             hash.text(&format!("{:?}", group.contact_mode));
+        }
+        if let Some(budget) = group.contact_budget {
+            hash.text(&format!("contact_budget {budget}"));
         }
         if let Some(sleep) = group.sleep {
             hash.text(&format!("{sleep:?}"));

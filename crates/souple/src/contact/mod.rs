@@ -15,6 +15,9 @@ pub mod primitives;
 pub mod proximity;
 pub mod response;
 pub mod rules;
+pub(crate) mod stochastic;
+#[cfg(test)]
+mod stochastic_tests;
 pub(crate) mod surface;
 pub(crate) mod surfaces;
 pub(crate) mod swept;

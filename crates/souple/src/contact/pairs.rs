@@ -83,7 +83,7 @@ pub struct Contact {
 }
 
 /// How motion of a patch differs among its vertices: corners of a box around their ways.
-type Ways = ([f32; 3], [f32; 3]);
+pub(super) type Ways = ([f32; 3], [f32; 3]);
 
 /// Near pairs of the features of a surface, kept from substep to substep.
 #[derive(Clone, Debug, Default)]
@@ -250,7 +250,7 @@ fn furthest(a: &Ways, b: &Ways) -> f32 {
 
 /// The distance between two boxes, m.
 #[inline(always)]
-fn gap(a: &Ways, b: &Ways) -> f32 {
+pub(super) fn gap(a: &Ways, b: &Ways) -> f32 {
     let mut square = 0.0;
     for k in 0..3 {
         let between = (a.0[k] - b.1[k]).max(b.0[k] - a.1[k]).max(0.0);
@@ -491,10 +491,10 @@ impl Filling {
 }
 
 /// Contacts are told when they are this share of the slop from touching: others may push them together.
-const EMIT: f32 = 0.5;
+pub(super) const EMIT: f32 = 0.5;
 
 /// Distances are rounded by no more than this share of the skin.
-const ROUNDING: f32 = 1e-3;
+pub(super) const ROUNDING: f32 = 1e-3;
 
 /// A piece that is hardly bent touches itself only after its parts have moved by this share of an edge.
 const BENT: f32 = 0.25;

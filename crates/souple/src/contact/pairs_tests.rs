@@ -12,10 +12,10 @@ use crate::mesh::generate;
 use crate::parallel::Parallel;
 use crate::scene::Grid;
 
-const SKIN: f32 = 0.03;
+pub(super) const SKIN: f32 = 0.03;
 
 /// A sheet of 14 × 14 vertices, 1 m wide, that is crumpled more and more in 12 substeps.
-fn crumpled() -> (Vec<Point>, Vec<[u32; 3]>, Vec<Vec<Point>>) {
+pub(super) fn crumpled() -> (Vec<Point>, Vec<[u32; 3]>, Vec<Vec<Point>>) {
     let mesh = generate::grid(&Grid { vertices: [14, 14], ..Grid::default() });
     let rest: Vec<Point> =
         mesh.positions.iter().map(|x| [x.x as f32, x.y as f32, x.z as f32, SKIN]).collect();
@@ -33,12 +33,12 @@ fn crumpled() -> (Vec<Point>, Vec<[u32; 3]>, Vec<Vec<Point>>) {
     (rest, mesh.triangles, steps)
 }
 
-fn wide(p: &Point) -> DVec3 {
+pub(super) fn wide(p: &Point) -> DVec3 {
     DVec3::new(p[0].into(), p[1].into(), p[2].into())
 }
 
 /// The vector between the closest points of a pair, and whether they are edges that are nearest inside both.
-fn vector(kind: usize, x: [DVec3; 4]) -> (DVec3, [f64; 4], bool) {
+pub(super) fn vector(kind: usize, x: [DVec3; 4]) -> (DVec3, [f64; 4], bool) {
     if kind == 0 {
         let near = proximity::point_triangle(x[0], [x[1], x[2], x[3]]);
         let [a, b, c] = near.weights;
@@ -54,8 +54,23 @@ fn rules() -> Rules {
     Rules::new(1, |_, _| Rule { touch: true, skin: SKIN, ..Rule::default() })
 }
 
-fn search(rules: &Rules, left: usize) -> Search<'_> {
+pub(super) fn search(rules: &Rules, left: usize) -> Search<'_> {
     Search { rules, skin: SKIN, left: left as f32, ahead: 2.0, slop: 0.2 * SKIN }
+}
+
+/// A name of a contact: sides of edges may be told either way round.
+pub(super) fn key(c: &Contact) -> (u8, [u32; 4]) {
+    let mut v = c.vertices;
+    if c.first_side == 1 {
+        v[1..].sort_unstable();
+    } else {
+        v[..2].sort_unstable();
+        v[2..].sort_unstable();
+        if v[..2] > v[2..] {
+            v.rotate_left(2);
+        }
+    }
+    (c.first_side - 1, v)
 }
 
 #[test]
@@ -88,20 +103,6 @@ fn all_that_a_loop_over_all_pairs_finds_is_told() {
             &vertices,
             &search(&rules(), 12 - s),
         );
-        // Sides of edges may be told either way round.
-        let key = |c: &Contact| {
-            let mut v = c.vertices;
-            if c.first_side == 1 {
-                v[1..].sort_unstable();
-            } else {
-                v[..2].sort_unstable();
-                v[2..].sort_unstable();
-                if v[..2] > v[2..] {
-                    v.rotate_left(2);
-                }
-            }
-            (c.first_side - 1, v)
-        };
         let mut told: Vec<(u8, [u32; 4])> = pairs.contacts().map(key).collect();
         told.sort_unstable();
         assert!(told.windows(2).all(|w| w[0] != w[1]), "a pair is told twice");

@@ -298,7 +298,7 @@ fn turned<L: Lanes>(normals: &[Eight; 3], axis: [f32; 3], limit: L) -> u8 {
     cosine.mask_below(limit)
 }
 
-fn unit_normal([a, b, c]: [Point; 3]) -> [f32; 3] {
+pub(super) fn unit_normal([a, b, c]: [Point; 3]) -> [f32; 3] {
     let (u, v) = ([b[0] - a[0], b[1] - a[1], b[2] - a[2]], [c[0] - a[0], c[1] - a[1], c[2] - a[2]]);
     let n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
     let length = (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]).sqrt();

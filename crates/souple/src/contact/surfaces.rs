@@ -18,6 +18,7 @@ use crate::contact::continuous;
 use crate::contact::pairs::{Contact, Pairs, Search, Vertices};
 use crate::contact::proximity;
 use crate::contact::rules::{Rule, Rules};
+use crate::contact::stochastic::Stochastic;
 use crate::contact::surface::Surface;
 use crate::contact::swept::Swept;
 use crate::contact::untangle::Tangle;
@@ -31,7 +32,7 @@ const RECOVERY_SPEED: f32 = 0.2;
 const AHEAD: f32 = 3.0;
 
 /// Pairs are looked at this much beyond the skin, as a share of it.
-const SLOP: f32 = 0.25;
+pub(super) const SLOP: f32 = 0.25;
 
 /// What has crossed is pulled apart by so many edges per second.
 const UNTANGLED: f32 = 8.0;
@@ -50,6 +51,8 @@ pub struct Thing {
 pub struct Surfaces {
     surface: Surface,
     pairs: Pairs,
+    /// Looks for pairs instead, by chance, and how many distances it may compute per substep.
+    sampled: Option<(Box<Stochastic>, u32)>,
     rules: Rules,
     /// First vertex of each thing, and the number of all.
     firsts: Vec<usize>,
@@ -84,6 +87,8 @@ pub struct Substep {
     pub left: u32,
     /// Approach speed up to which nothing bounces, m/s.
     pub rest_speed: f32,
+    /// Of random numbers, where contacts are found by chance.
+    pub seed: u64,
 }
 
 impl Surfaces {
@@ -115,6 +120,12 @@ impl Surfaces {
         }
     }
 
+    /// Finds contacts by chance, with so many distances per substep; without a budget all are found.
+    pub fn with_budget(mut self, budget: Option<u32>) -> Surfaces {
+        self.sampled = budget.map(|b| (Box::new(Stochastic::new(&self.surface, self.rest.len())), b));
+        self
+    }
+
     /// Mean length of edges at rest, m.
     pub fn edge_length(&self) -> f32 {
         self.surface.edge_length()
@@ -123,6 +134,9 @@ impl Surfaces {
     /// Forgets what was near.
     pub fn begin_frame(&mut self) {
         self.pairs.forget();
+        if let Some((stochastic, _)) = &mut self.sampled {
+            stochastic.forget();
+        }
     }
 
     /// Where the vertices of a thing were when the substep began, m, and where they are, m, with their inverse mass: to be
@@ -154,16 +168,25 @@ impl Surfaces {
 
     /// Finds what will touch if vertices go where they are said to be now.
     pub fn predict(&mut self, parallel: &Parallel, instructions: Instructions, substep: &Substep) {
-        let Surfaces { surface, pairs, rules, rest, before, now, .. } = self;
+        let Surfaces { surface, pairs, sampled, rules, rest, before, now, .. } = self;
         let vertices = Vertices { rest, before, now };
         let skin = rules.widest();
-        let search = Search { rules, skin, left: substep.left as f32, ahead: AHEAD, slop: SLOP * skin };
-        pairs.find(parallel, instructions, surface, &vertices, &search);
+        match sampled {
+            None => {
+                let left = substep.left as f32;
+                let search = Search { rules, skin, left, ahead: AHEAD, slop: SLOP * skin };
+                pairs.find(parallel, instructions, surface, &vertices, &search);
+            }
+            Some((stochastic, budget)) => {
+                stochastic.find(surface, rules, &vertices, skin, *budget, substep.seed);
+            }
+        }
     }
 
     /// The contacts that were found last, but for those that hold what has crossed, and their rules.
     pub fn contacts(&self) -> impl Iterator<Item = (&Contact, &Rule)> {
-        let held = self.pairs.contacts().filter(|c| !self.tangle.ignores(c.vertices, c.first_side));
+        let all = all_contacts(&self.pairs, &self.sampled);
+        let held = all.filter(|c| !self.tangle.ignores(c.vertices, c.first_side));
         held.map(|c| (c, self.rules.at(c.rule as usize)))
     }
 
@@ -181,7 +204,7 @@ impl Surfaces {
     /// Finds what touches after a substep and pushes it apart.
     pub fn respond(&mut self, parallel: &Parallel, instructions: Instructions, substep: &Substep) {
         self.predict(parallel, instructions, substep);
-        let Surfaces { surface, pairs, rules, now, pushes, shifts, tangle, .. } = self;
+        let Surfaces { surface, pairs, sampled, rules, now, pushes, shifts, tangle, .. } = self;
         for (push, now) in pushes.iter_mut().zip(now.iter()) {
             *push = [0.0, 0.0, 0.0, now[3]];
         }
@@ -193,7 +216,7 @@ impl Surfaces {
                 *shift = [push[0], push[1], push[2], 0.0];
             }
         }
-        for contact in pairs.contacts().filter(|c| !tangle.ignores(c.vertices, c.first_side)) {
+        for contact in all_contacts(pairs, sampled).filter(|c| !tangle.ignores(c.vertices, c.first_side)) {
             press(contact, rules.at(contact.rule as usize), substep, pushes, shifts);
         }
     }
@@ -202,7 +225,7 @@ impl Surfaces {
     /// their motion up to which nothing surely crosses. What stood still crosses nothing, so that this ends; what is left after
     /// [`GUARDS`] rounds is what is still to be measured.
     pub fn guard(&mut self) {
-        let Surfaces { pairs, before, now, changed, ways, risky, tangle, .. } = self;
+        let Surfaces { pairs, sampled, before, now, changed, ways, risky, tangle, .. } = self;
         let n = now.len();
         changed.clear();
         changed.resize(n, 0);
@@ -221,8 +244,8 @@ impl Surfaces {
             !surely_not
         };
         risky.clear();
-        risky
-            .extend(pairs.contacts().filter(may_cross).filter(|c| !tangle.ignores(c.vertices, c.first_side)));
+        let contacts = all_contacts(pairs, sampled).filter(may_cross);
+        risky.extend(contacts.filter(|c| !tangle.ignores(c.vertices, c.first_side)));
         for round in 1..=GUARDS {
             let mut all_apart = true;
             for contact in risky.iter() {
@@ -301,6 +324,14 @@ impl Surfaces {
             }
         }
     }
+}
+
+/// Contacts, whichever way they were found: the other way has none.
+fn all_contacts<'a>(
+    pairs: &'a Pairs,
+    sampled: &'a Option<(Box<Stochastic>, u32)>,
+) -> impl Iterator<Item = &'a Contact> {
+    pairs.contacts().chain(sampled.iter().flat_map(|(stochastic, _)| stochastic.contacts()))
 }
 
 /// From this round on what would still cross is stopped at once: each round stops another vertex, so that it ends.

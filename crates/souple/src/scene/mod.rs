@@ -156,6 +156,10 @@ scene_type! {
         /// What contact of surfaces promises.
         #[serde(skip_serializing_if = "ContactMode::is_fast")]
         pub contact_mode: ContactMode,
+        /// Distances that the search for contacts of surfaces may compute per substep: some contacts are found, by chance.
+        /// Without it all are.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub contact_budget: Option<u32>,
     }
 }
 
@@ -170,6 +174,7 @@ impl Default for Group {
             sleep: None,
             descent: Descent::default(),
             contact_mode: ContactMode::default(),
+            contact_budget: None,
         }
     }
 }
