@@ -1,8 +1,8 @@
 //! Souple's tree of boxes and those of other crates on the same cloth, in one run on one thread.
 //!
-//!     souple run scenes/bench/pile.toml --frames 120 --format obj -o /tmp/pile
+//!     souple run scenes/bench/pile.toml --frames 120 --format obj -o out/pile
 //!     cd benches/trees
-//!     cargo run --release --locked -- /tmp/pile/obj/pile_0000.obj /tmp/pile/obj/pile_0120.obj 1 3
+//!     cargo run --release --locked -- ../../out/pile/obj/pile_0000.obj ../../out/pile/obj/pile_0120.obj 1 3
 //!
 //! The two files are the cloth at rest and crumpled; each triangle is cut into k² for every k given. Every tree is made for the
 //! cloth at rest, fitted to the crumpled one, and asked for all pairs of boxes that meet, each once: boxes around single
