@@ -1,12 +1,18 @@
-//! The cloth that everyone simulates, and how good the result is. Nothing here asks an engine anything but positions.
+//! The cloth that everyone simulates, and how good the result is. Nothing here asks an engine anything but positions;
+//! crossings are counted by Souple's exact count, for everyone.
 
 use std::collections::BTreeSet;
 
-/// w1-N of `souple bench`: a horizontal square metre of N × N vertices, 0.2 kg, held at the corners (0, 0, 0) and (1, 0, 0).
+use glam::DVec3;
+use souple::measure::intersections;
+
+/// A square metre of N × N vertices, 0.2 kg: w1-N or the pile of `souple bench`.
 pub struct Cloth {
+    /// Name of the scene in `souple bench`.
+    pub name: String,
     /// Vertices along an edge.
     pub n: usize,
-    /// Vertex (i, j) has number i·n + j and lies at x = j/(n − 1), z = i/(n − 1), m.
+    /// Vertex (i, j) has number i·n + j, m.
     pub positions: Vec<[f64; 3]>,
     /// Two per cell, with alternating diagonals.
     pub triangles: Vec<[u32; 3]>,
@@ -15,7 +21,20 @@ pub struct Cloth {
     /// A third of the triangles around each vertex, kg.
     pub masses: Vec<f64>,
     /// Held vertices.
-    pub pinned: [u32; 2],
+    pub pinned: Vec<u32>,
+    /// What it touches; nothing if absent.
+    pub contact: Option<Contact>,
+}
+
+/// A floor at y = 0, and the cloth itself.
+#[derive(Clone, Copy)]
+pub struct Contact {
+    /// Distance that layers keep from each other and from the floor, m.
+    pub skin: f64,
+    /// Friction of cloth on cloth.
+    pub friction: f64,
+    /// Friction of cloth on the floor.
+    pub floor_friction: f64,
 }
 
 /// Mass of the whole cloth, kg.
@@ -26,11 +45,29 @@ pub const FPS: f64 = 60.0;
 pub const DISSIPATION: f64 = 1.0;
 
 impl Cloth {
-    /// The cloth of n × n vertices.
+    /// w1-n: horizontal, held at the corners (0, 0, 0) and (1, 0, 0), touches nothing.
     pub fn hanging(n: usize) -> Cloth {
+        let pinned = vec![0, n as u32 - 1];
+        Cloth { pinned, ..Cloth::sheet(format!("w1-{n}"), n, |u, v| [u, 0.0, v]) }
+    }
+
+    /// The pile: upright and slightly bent, falls on its lower edge and folds up on itself. Layers of finer cloth are thinner.
+    pub fn pile(n: usize) -> Cloth {
+        let name = if n == 100 { "pile".into() } else { format!("pile-{n}") };
+        let place = |u: f64, v: f64| {
+            let (x, y) = (u - 0.5, 1.05 - v);
+            [x, y, 0.002 * (9.0 * y).sin() + 0.001 * (7.0 * x + 3.0 * y).sin()]
+        };
+        let skin = 0.004 * 99.0 / (n - 1) as f64;
+        let contact = Some(Contact { skin, friction: 0.3, floor_friction: 0.5 });
+        Cloth { contact, ..Cloth::sheet(name, n, place) }
+    }
+
+    /// Vertex (i, j) lies where `place` puts j/(n − 1) and i/(n − 1).
+    fn sheet(name: String, n: usize, place: impl Fn(f64, f64) -> [f64; 3]) -> Cloth {
         let at = |i: usize, j: usize| (i * n + j) as u32;
-        let place = |k: usize| k as f64 / (n - 1) as f64;
-        let positions = (0..n * n).map(|v| [place(v % n), 0.0, place(v / n)]).collect();
+        let share = |k: usize| k as f64 / (n - 1) as f64;
+        let positions = (0..n * n).map(|v| place(share(v % n), share(v / n))).collect();
         let mut triangles = Vec::new();
         for i in 0..n - 1 {
             for j in 0..n - 1 {
@@ -50,7 +87,7 @@ impl Cloth {
             [a, b, c].iter().for_each(|&v| masses[v as usize] += third);
         }
         let edges = edges.into_iter().collect();
-        Cloth { n, positions, triangles, edges, masses, pinned: [at(0, 0), at(0, n - 1)] }
+        Cloth { name, n, positions, triangles, edges, masses, pinned: Vec::new(), contact: None }
     }
 
     /// How good positions are, m.
@@ -64,11 +101,16 @@ impl Cloth {
         let mean = strains.iter().map(|s| s.abs()).sum::<f64>() / strains.len() as f64;
         strains.sort_by(f64::total_cmp);
         let last = strains.len() - 1;
+        let crossings = || {
+            let positions: Vec<DVec3> = positions.iter().map(|x| DVec3::from_array(*x)).collect();
+            intersections::crossings(&positions, &self.triangles).len()
+        };
         Quality {
             stretch_mean_percent: 100.0 * mean,
             stretch_max_percent: 100.0 * strains[last],
             stretch_p999_percent: 100.0 * strains[(0.999 * last as f64).round() as usize],
             lowest_m: positions.iter().fold(f64::INFINITY, |low, x| low.min(x[1])),
+            intersections: self.contact.map(|_| crossings()),
         }
     }
 }
@@ -84,6 +126,9 @@ pub struct Quality {
     pub stretch_p999_percent: f64,
     /// Lowest point, m.
     pub lowest_m: f64,
+    /// Pairs of triangles that cross. Absent where the cloth touches nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intersections: Option<usize>,
 }
 
 #[cfg(test)]
@@ -102,6 +147,16 @@ mod tests {
         {
             assert!((stretch - 100.0).abs() < 1e-9);
         }
-        assert_eq!(quality.lowest_m, -1.0);
+        assert_eq!((quality.lowest_m, quality.intersections), (-1.0, None));
+    }
+
+    #[test]
+    fn crossings_are_counted_in_a_cloth_that_is_folded_through_itself() {
+        let cloth = Cloth::pile(9);
+        assert_eq!(cloth.measure(&cloth.positions).intersections, Some(0));
+        // The lower half is turned about a line a little above its upper end, through the upper half.
+        let through = |x: &[f64; 3]| if x[1] < 0.5 { [x[0], 1.3 - x[1], x[0]] } else { *x };
+        let folded: Vec<[f64; 3]> = cloth.positions.iter().map(through).collect();
+        assert!(cloth.measure(&folded).intersections.unwrap() > 0);
     }
 }

@@ -10,19 +10,31 @@ mod souple;
 
 use std::time::Instant;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use serde::Serialize;
 
 use crate::cloth::{Cloth, Quality};
 use crate::peer::{ENTRIES, Entry};
 
-/// Times Souple and other engines on the same hanging cloth
+/// What the cloth does.
+#[derive(Clone, Copy, ValueEnum)]
+enum Motion {
+    /// Hangs by two corners and touches nothing
+    W1,
+    /// Falls on its edge and folds up on itself
+    Pile,
+}
+
+/// Times Souple and other engines on the same cloth
 #[derive(Parser)]
 struct Args {
     /// Engines to run besides Souple [default: all]
     names: Vec<String>,
-    /// Vertices along an edge of the cloth
-    #[arg(long, value_delimiter = ',', default_value = "32,100", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    /// What the cloth does
+    #[arg(long, value_enum, default_value = "w1")]
+    scene: Motion,
+    /// Vertices along an edge of the cloth [default: 32,100, and 100 for the pile]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=1000))]
     sizes: Vec<u32>,
     /// Frames of 1/60 s; stretch is taken after the last
     #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..))]
@@ -84,8 +96,12 @@ fn main() {
         std::process::exit(2);
     }
     let mut rows = Vec::new();
-    for &n in &args.sizes {
-        rows.extend(compare(&Cloth::hanging(n as usize), &args));
+    let (make, usual): (fn(usize) -> Cloth, &[u32]) = match args.scene {
+        Motion::W1 => (Cloth::hanging, &[32, 100]),
+        Motion::Pile => (Cloth::pile, &[100]),
+    };
+    for &n in if args.sizes.is_empty() { usual } else { &args.sizes } {
+        rows.extend(compare(&make(n as usize), &args));
     }
     if args.json {
         let report = serde_json::json!({ "frames": args.frames, "repeats": args.repeats, "rows": rows });
@@ -104,7 +120,7 @@ fn compare(cloth: &Cloth, args: &Args) -> Vec<Row> {
     let mut trials: Vec<Trial> = chosen.map(trial).collect();
     for repeat in 1..=args.repeats {
         for trial in &mut trials {
-            eprintln!("{} × {0} vertices, repeat {repeat}: {}", cloth.n, trial.entry.name);
+            eprintln!("{}, repeat {repeat}: {}", cloth.name, trial.entry.name);
             let mut peer = (trial.entry.make)(cloth);
             let (clock, before) = (Instant::now(), core_ms());
             (0..args.frames).for_each(|_| peer.step());
@@ -120,7 +136,7 @@ fn compare(cloth: &Cloth, args: &Args) -> Vec<Row> {
     let vertices = cloth.positions.len();
     let row = |trial: &Trial| Row {
         name: trial.entry.name.into(),
-        workload: format!("w1-{}", cloth.n),
+        workload: cloth.name.clone(),
         threads: 1,
         vertices,
         substeps: trial.substeps,
@@ -144,14 +160,14 @@ fn core_ms() -> Option<f64> {
 /// For people; it is also a table in Markdown.
 fn print_table(rows: &[Row]) {
     println!(
-        "| scene  | engine          | substeps | ms per frame |  median | on a core | ns per vertex and substep | mean stretch | 99.9th pct |  largest | lowest m | time of Souple | on a core |"
+        "| scene  | engine          | substeps | ms per frame |  median | on a core | ns per vertex and substep | mean stretch | 99.9th pct |  largest | lowest m | crossings | time of Souple | on a core |"
     );
-    println!("|{}", "---|".repeat(13));
+    println!("|{}", "---|".repeat(14));
     let or_none = |value: Option<f64>, digits: usize| value.map_or("–".into(), |v| format!("{v:.digits$}"));
     for r in rows {
         let q = &r.quality;
         println!(
-            "| {:<6} | {:<15} | {:>8} | {:>12.3} | {:>7.2} | {:>9} | {:>25.1} | {:>10.3} % | {:>8.2} % | {:>6.1} % | {:>8.3} | {:>14.2} | {:>9} |",
+            "| {:<6} | {:<15} | {:>8} | {:>12.3} | {:>7.2} | {:>9} | {:>25.1} | {:>10.3} % | {:>8.2} % | {:>6.1} % | {:>8.3} | {:>9} | {:>14.2} | {:>9} |",
             r.workload,
             r.name,
             r.substeps,
@@ -163,6 +179,7 @@ fn print_table(rows: &[Row]) {
             q.stretch_p999_percent,
             q.stretch_max_percent,
             q.lowest_m,
+            q.intersections.map_or("–".into(), |count| count.to_string()),
             r.ratio_to_souple,
             or_none(r.core_ratio_to_souple, 2)
         );

@@ -2,7 +2,10 @@
 //! makes of these particles, with both diagonals of every cell and springs that resist bending.
 //!
 //! rapier takes a frequency for the stiffness of edges; one far above that of the substeps is as good as rigid. What this
-//! scene has no use for is off: colliders, sleep, substeps that are added on impact.
+//! scene has no use for is off: sleep; where nothing is touched also colliders and substeps that are added on impact.
+//!
+//! In the pile its triangles are a collider that meets itself, with half of the distance that layers keep as its skin
+//! (rapier adds those of both sides), and all that rapier does against tangles is as rapier has it.
 
 use rapier3d::prelude::*;
 
@@ -61,6 +64,7 @@ pub fn make(cloth: &Cloth, substeps: u32, method: Method, edges: Edges) -> Box<d
             .surface(cloth.triangles.clone()),
         Edges::Sheet => {
             SoftBodyBuilder::cloth(Vector::ZERO, Vector::Z * cell, Vector::X * cell, cloth.n, cloth.n)
+                .positions(cloth.positions.iter().map(single).collect())
         }
     };
     let material = SoftBodyMaterial {
@@ -69,17 +73,33 @@ pub fn make(cloth: &Cloth, substeps: u32, method: Method, edges: Edges) -> Box<d
     };
     let body = body
         .masses(cloth.masses.iter().map(|m| *m as f32).collect())
-        .pinned_particles(cloth.pinned)
+        .pinned_particles(cloth.pinned.iter().copied())
         .material(material)
         .linear_damping(DISSIPATION as f32)
         .additional_pgs_iterations(sweeps - 1)
         .solver(solver)
-        .no_surface_collider()
         .can_sleep(false);
     let mut world = PhysicsWorld::new();
     world.integration_parameters.dt = (1.0 / FPS) as f32;
     world.integration_parameters.num_solver_iterations = substeps as usize;
-    world.integration_parameters.soft_bodies.max_extra_substeps = 0;
+    let body = match cloth.contact {
+        None => {
+            world.integration_parameters.soft_bodies.max_extra_substeps = 0;
+            body.no_surface_collider()
+        }
+        Some(contact) => {
+            let half = 0.5 * contact.skin as f32;
+            let floor = ColliderBuilder::new(SharedShape::halfspace(Vector::Y))
+                .friction(contact.floor_friction as f32)
+                // Else the mean of cloth and floor.
+                .friction_combine_rule(CoefficientCombineRule::Max)
+                .contact_skin(half);
+            world.insert_collider(floor, None);
+            // The shape is that of the surface.
+            let surface = ColliderBuilder::ball(half).friction(contact.friction as f32);
+            body.surface_collider(surface).particle_radius(half).self_contacts(true)
+        }
+    };
     let cloth = world.insert_soft_body(body);
     Box::new(Rapier { world, cloth, substeps })
 }
@@ -114,11 +134,22 @@ mod tests {
             (0..30).for_each(|_| peer.step());
             let positions = peer.positions();
             assert_eq!(positions.len(), cloth.positions.len());
-            for v in cloth.pinned.map(|v| v as usize) {
+            for v in cloth.pinned.iter().map(|v| *v as usize) {
                 assert!((0..3).all(|c| (positions[v][c] - cloth.positions[v][c]).abs() < 1e-6));
             }
             let quality = cloth.measure(&positions);
             assert!(quality.lowest_m < -0.3 && quality.stretch_mean_percent < 1.0, "{quality:?}");
         }
+    }
+
+    /// It comes to lie on the floor, at the distance of the skin; without contact it would have fallen by metres.
+    #[test]
+    fn the_pile_stops_at_the_floor() {
+        let cloth = Cloth::pile(12);
+        let mut peer = make(&cloth, 20, Method::Sweeps(4), Edges::Sheet);
+        (0..120).for_each(|_| peer.step());
+        let lowest = cloth.measure(&peer.positions()).lowest_m;
+        let skin = cloth.contact.unwrap().skin;
+        assert!(lowest > -skin && lowest < 2.0 * skin, "{lowest} m, skin {skin} m");
     }
 }

@@ -219,6 +219,8 @@ impl Island {
             moving(works).for_each(|w| w.collide(frame, shares));
             if let Some(touching) = touching {
                 touching.touch(frame, works, shares, substeps, substeps - substep);
+                profile.contacts += touching.surfaces.contact_count() as u64;
+                profile.contact_rounds += 1;
             }
             profile.lap_inside(Stage::FindContacts, &mut clock);
             moving(works).for_each(|w| w.end_substep(frame, shares.1));

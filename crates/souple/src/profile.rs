@@ -59,6 +59,10 @@ pub struct Profile {
     nested: Duration,
     /// Steps measured.
     pub steps: u64,
+    /// Contacts of surfaces that were found, summed over [`Profile::contact_rounds`].
+    pub contacts: u64,
+    /// How often contacts of surfaces were looked for: once per substep of bodies that may touch.
+    pub contact_rounds: u64,
 }
 
 impl Profile {
@@ -86,6 +90,8 @@ impl Profile {
             *mine += theirs.mul_f64(share);
         }
         self.nested += other.nested.mul_f64(share);
+        self.contacts += other.contacts;
+        self.contact_rounds += other.contact_rounds;
         *other = Profile::default();
     }
 

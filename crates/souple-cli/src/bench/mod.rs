@@ -5,8 +5,9 @@
 //! cloth by stable step, cost and energy drift, and draws it with `--plot`; `viewer` times pictures. `scale-1k` to
 //! `scale-1m` (all: `scale`) are `w1` with up to a million vertices, `many` is a thousand small cloths, `limit` sets the
 //! real-time solver against what the machine can do; `methods` compares solvers by time, stretch and motion on the cloth of
-//! w1, and draws it too (`methods-32`: the coarse cloth only); `contact` runs the scenes of `scenes/contact` with fast and with safe contact. `scale`,
-//! `methods` and `contact` take minutes and run only when they are named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
+//! w1, and draws it too (`methods-32`: the coarse cloth only); `growth-10k` to `growth-100k` (all: `growth`) are the pile with
+//! up to 10⁵ triangles; `contact` runs the scenes of `scenes/contact` with fast and with safe contact. `scale`, `growth`, `methods` and
+//! `contact` take minutes and run only when they are named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
 //! engines beside it.
 
 mod contact;
@@ -76,6 +77,21 @@ pub struct Figures {
     /// Time for contact in the fastest repeat, ms per frame. Absent where surfaces do not touch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_ms: Option<f64>,
+    /// Triangles. Absent where surfaces do not touch, as are the three below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub triangles: Option<usize>,
+    /// Contacts of surfaces, mean over substeps of the fastest repeat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contacts: Option<f64>,
+    /// Time for contact per contact and substep, ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ns_per_contact: Option<f64>,
+    /// Time for all per triangle and substep, ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ns_per_triangle: Option<f64>,
+    /// p of time ~ triangles^p, from the first row of `growth` with as many threads. Absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth_exponent: Option<f64>,
     /// Most iterations of a linear solve in the fastest repeat; 0 for solvers that do not iterate.
     pub iterations_max: u32,
     /// Share of each stage in the fastest repeat, ms per frame.
@@ -88,10 +104,15 @@ pub struct Figures {
 pub fn run(args: &BenchArgs) -> Outcome {
     let known = workloads::NAMES;
     for name in &args.names {
-        if !known.contains(&name.as_str()) && name != workloads::SCALE && !contact::is_name(name) {
+        let is_group = workloads::GROUPS.contains(&name.as_str());
+        if !known.contains(&name.as_str()) && !is_group && !contact::is_name(name) {
             return Err(Failure::input(
                 format!("there is no workload '{name}'"),
-                format!("known: {}, {} for all of that name", known.join(", "), workloads::SCALE),
+                format!(
+                    "known: {}, {} for all of that name",
+                    known.join(", "),
+                    workloads::GROUPS.join(" and ")
+                ),
             ));
         }
     }
@@ -121,6 +142,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
                     // It used the memory of the runs before.
                     result.bytes_per_vertex = None;
                 }
+                result.growth_exponent = workloads::growth_exponent(&figures, &result);
                 if !args.json {
                     say(&line(&result))?;
                 }
@@ -187,5 +209,13 @@ fn line(f: &Figures) -> String {
 /// What is said of surfaces that touch.
 fn touching(f: &Figures) -> Option<String> {
     let (left, clean, ms) = (f.intersections?, f.clean_frames_percent?, f.contact_ms?);
-    Some(format!("  contact {ms:.2} ms/frame  {left} crossings left  {clean:.1} % of frames clean"))
+    let contacts = f
+        .contacts
+        .zip(f.ns_per_contact)
+        .map_or(String::new(), |(count, ns)| format!("  {count:.0} contacts/step, {ns:.0} ns each"));
+    let triangle = f.ns_per_triangle.map_or(String::new(), |ns| format!("  {ns:.0} ns/triangle/step"));
+    let growth = f.growth_exponent.map_or(String::new(), |p| format!("  time ~ triangles^{p:.2}"));
+    Some(format!(
+        "  contact {ms:.2} ms/frame{contacts}{triangle}{growth}  {left} crossings left  {clean:.1} % of frames clean"
+    ))
 }

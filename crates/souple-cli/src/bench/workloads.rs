@@ -19,7 +19,7 @@ use crate::report::ProfileReport;
 
 /// Names that can be asked for, in the order in which they run. Those of [`SCALE`] come first: memory that others have left
 /// behind would be used again and not be seen.
-pub const NAMES: [&str; 21] = [
+pub const NAMES: [&str; 25] = [
     "scale-1k",
     "scale-10k",
     "scale-100k",
@@ -31,6 +31,10 @@ pub const NAMES: [&str; 21] = [
     "w2",
     "w3",
     "pile",
+    "growth-10k",
+    "growth-20k",
+    "growth-50k",
+    "growth-100k",
     "shaken",
     "many",
     "integrators-40",
@@ -43,8 +47,12 @@ pub const NAMES: [&str; 21] = [
     super::contact::NAME,
 ];
 
-/// Stands for all workloads whose names begin with it and a dash. They take minutes, so they only run when asked for.
-pub const SCALE: &str = "scale";
+/// The groups: each stands for all workloads whose names begin with it and a dash. They take minutes, so they only run when
+/// asked for.
+pub const GROUPS: [&str; 2] = [SCALE, GROWTH];
+const SCALE: &str = "scale";
+/// The pile with more and more triangles.
+const GROWTH: &str = "growth";
 
 /// Rows and columns of the cloths of `many`, and their distance from the next, m.
 const MANY: (u32, u32, f64) = (25, 40, 1.5);
@@ -65,8 +73,8 @@ pub struct Workload {
 
 /// Whether a workload runs when these names were given.
 pub fn wanted(name: &str, given: &[String]) -> bool {
-    let of_scale = name.split_once('-').is_some_and(|(group, _)| group == SCALE);
-    given.iter().any(|n| n == name || (of_scale && n == SCALE)) || (given.is_empty() && !of_scale)
+    let group = name.split_once('-').map(|(group, _)| group).filter(|group| GROUPS.contains(group));
+    given.iter().any(|n| n == name || group == Some(n)) || (given.is_empty() && group.is_none())
 }
 
 /// The scenes of a workload.
@@ -81,6 +89,10 @@ pub fn of(name: &str) -> Result<Vec<Workload>, Failure> {
         "scale-490k" => return large(w1(700), 10),
         "scale-1m" => return large(w1(1000), 10),
         "many" => return large(many(), 30),
+        "growth-10k" => return grown(name, 71),
+        "growth-20k" => return grown(name, 100),
+        "growth-50k" => return grown(name, 158),
+        "growth-100k" => return grown(name, 224),
         "shaken" => {
             let (name, scene, frames) = (name.into(), shaken()?, 300);
             return Ok(vec![Workload { name, scene, frames, first_apart: false, every_frame: true }]);
@@ -114,6 +126,29 @@ fn w1(n: u32) -> Result<Scene, Failure> {
         }
     }
     Ok(scene)
+}
+
+/// The sheet of `pile` with n × n vertices, as large and heavy as ever; its skin is as many edges as in `pile`, its substeps are
+/// the same. Two seconds: it falls and lies in a heap.
+fn grown(name: &str, n: u32) -> Result<Vec<Workload>, Failure> {
+    let text = include_str!("../../../../scenes/bench/pile.toml");
+    let mut scene = read_scene(text, "scenes/bench/pile.toml")?.scene;
+    for body in &mut scene.bodies {
+        if let Shape::Grid(grid) = &mut body.shape {
+            body.skin *= f64::from(grid.vertices[0] - 1) / f64::from(n - 1);
+            grid.vertices = [n, n];
+        }
+    }
+    Ok(vec![Workload { name: name.into(), scene, frames: 120, first_apart: false, every_frame: false }])
+}
+
+/// The exponent p with which time grows as triangles^p, from the first row of the group `growth` with as many threads to this one.
+pub fn growth_exponent(rows: &[Figures], last: &Figures) -> Option<f64> {
+    let of_group = |f: &&Figures| f.name.split_once('-').is_some_and(|(group, _)| group == GROWTH);
+    Some(last).filter(of_group)?;
+    let first = rows.iter().filter(of_group).find(|f| f.threads == last.threads)?;
+    let more = last.triangles? as f64 / first.triangles? as f64;
+    Some((last.ms_min / first.ms_min).ln() / more.ln()).filter(|p| p.is_finite())
 }
 
 /// The cloth of `w1-100`, its supports shaken by 0.2 m at 1.5 Hz along x and by 0.1 m at 2.3 Hz along z: nearly three
@@ -338,6 +373,10 @@ pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
     let vertices = model.particle_count();
     let measures = simulation.measures();
     let profile = ProfileReport(*simulation.profile());
+    let triangles: usize = model.bodies.iter().map(|body| body.topology.triangles.len()).sum();
+    let contact_ms = profile.milliseconds(Stage::FindContacts);
+    let (found, rounds) = (profile.0.contacts as f64, profile.0.contact_rounds as f64);
+    let found_per_frame = found / profile.0.steps.max(1) as f64;
     Ok(Figures {
         name: workload.name.clone(),
         solver: solver_name(group.solver),
@@ -358,7 +397,13 @@ pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
         lowest_m: measures.lowest,
         intersections: crossings.as_ref().map(|c| c.last),
         clean_frames_percent: crossings.as_ref().map(Crossings::clean_percent),
-        contact_ms: touching.then(|| profile.milliseconds(Stage::FindContacts)),
+        contact_ms: touching.then_some(contact_ms),
+        triangles: touching.then_some(triangles),
+        contacts: (rounds > 0.0).then(|| found / rounds),
+        ns_per_contact: (found > 0.0).then(|| contact_ms * 1e6 / found_per_frame),
+        ns_per_triangle: (touching && triangles > 0)
+            .then(|| fastest * 1e6 / (triangles as f64 * f64::from(group.substeps))),
+        growth_exponent: None,
         iterations_max,
         profile: serde_json::to_value(profile).unwrap_or_default(),
         frozen: simulation.state().bodies.iter().any(|b| b.frozen),
@@ -384,13 +429,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scale_only_runs_when_asked_for() {
+    fn groups_only_run_when_asked_for() {
         let given = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
         let runs =
             |names: &[&str]| NAMES.into_iter().filter(|n| wanted(n, &given(names))).collect::<Vec<_>>();
-        assert_eq!(runs(&[]), NAMES[5..]);
+        assert_eq!(runs(&[]), [&NAMES[5..11], &NAMES[15..]].concat());
         assert_eq!(runs(&["scale"]), NAMES[..5]);
+        assert_eq!(runs(&["growth"]), NAMES[11..15]);
         assert_eq!(runs(&["limit", "scale-1k"]), ["scale-1k", "limit"]);
+    }
+
+    /// From 10⁴ to 10⁵ triangles of one sheet, in equally many substeps, with the skin in the same proportion to edges.
+    #[test]
+    fn growth_is_one_sheet_of_more_and_more_triangles() {
+        let names = ["growth-10k", "growth-20k", "growth-50k", "growth-100k"];
+        let built = names.map(|name| build(&of(name).unwrap()[0].scene).unwrap());
+        let triangles = built.each_ref().map(|model| model.bodies[0].topology.triangles.len());
+        assert_eq!(triangles, [9_800, 19_602, 49_298, 99_458]);
+        for (name, model) in names.iter().zip(&built) {
+            assert_eq!(model.groups[0].substeps, 15, "{name}");
+            let Shape::Grid(grid) = &of(name).unwrap()[0].scene.bodies[0].shape else { panic!("{name}") };
+            let skin_in_edges = of(name).unwrap()[0].scene.bodies[0].skin * f64::from(grid.vertices[0] - 1);
+            assert!((skin_in_edges - 0.004 * 99.0).abs() < 1e-12, "{name}: {skin_in_edges}");
+        }
     }
 
     /// Each cloth is held by two corners of its own, and none hangs where another does.

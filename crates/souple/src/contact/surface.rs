@@ -109,7 +109,7 @@ impl Surface {
             while let Some((e, _)) = next.next_if(|e| (e.1 as usize) < (p + 1) * WIDTH) {
                 self.edges.push(*e);
             }
-            while self.edges.len() % WIDTH != 0 {
+            while !self.edges.len().is_multiple_of(WIDTH) {
                 self.edges.push([NONE; 2]);
             }
             let count = |list: usize, first: usize| (first as u32, (list - first) as u32);

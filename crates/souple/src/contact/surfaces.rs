@@ -221,6 +221,11 @@ impl Surfaces {
         }
     }
 
+    /// How many contacts [`Surfaces::respond`] found.
+    pub fn contact_count(&self) -> usize {
+        self.pairs.contacts().count()
+    }
+
     /// Holds back what would cross all the same, because it is pushed from all sides: vertices of a contact keep that share of
     /// their motion up to which nothing surely crosses. What stood still crosses nothing, so that this ends; what is left after
     /// [`GUARDS`] rounds is what is still to be measured.
