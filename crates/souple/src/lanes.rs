@@ -54,6 +54,28 @@ impl Places {
     }
 }
 
+/// Four places for each of eight elements, and the highest of them all.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    at: &'a [[u32; 4]; WIDTH],
+    highest: u32,
+}
+
+impl<'a> Rows<'a> {
+    /// Eight rows of four.
+    #[inline(always)]
+    pub fn new(at: &'a [[u32; 4]; WIDTH]) -> Rows<'a> {
+        let mut highest = [0; 4];
+        for row in at {
+            for k in 0..4 {
+                highest[k] = highest[k].max(row[k]);
+            }
+        }
+        let [a, b, c, d] = highest;
+        Rows { at, highest: a.max(b).max(c.max(d)) }
+    }
+}
+
 /// Eight numbers.
 pub trait Lanes:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
@@ -81,6 +103,11 @@ pub trait Lanes:
     /// # Panics
     /// If an index is not below the length of `points`.
     fn gather(points: &[Point], places: &Places) -> [Self; 4];
+    /// The four parts of eight points, those of a column of rows.
+    ///
+    /// # Panics
+    /// If an index is not below the length of `points`, or `column` is above 3.
+    fn gather_column(points: &[Point], rows: &Rows, column: usize) -> [Self; 4];
     /// Writes the four parts of eight points. Of points named twice the last is kept.
     ///
     /// # Panics
@@ -125,6 +152,13 @@ impl<L: Lanes> Vectors<L> {
     pub fn gather(points: &[Point], places: &Places) -> (Vectors<L>, L) {
         let [x, y, z, w] = L::gather(points, places);
         (Vectors { x, y, z }, w)
+    }
+
+    /// Eight points, those of a column of rows. Panics if an index is not below the length.
+    #[inline(always)]
+    pub fn gather_column(points: &[Point], rows: &Rows, column: usize) -> Vectors<L> {
+        let [x, y, z, _] = L::gather_column(points, rows, column);
+        Vectors { x, y, z }
     }
 
     /// Writes eight points with their fourth numbers. Panics if an index is not below the length.
@@ -303,6 +337,17 @@ impl Lanes for Plain {
         parts.map(Plain)
     }
     #[inline(always)]
+    fn gather_column(points: &[Point], rows: &Rows, column: usize) -> [Plain; 4] {
+        let mut parts = [[0.0; WIDTH]; 4];
+        for l in 0..WIDTH {
+            let p = &points[rows.at[l][column] as usize];
+            for k in 0..4 {
+                parts[k][l] = p[k];
+            }
+        }
+        parts.map(Plain)
+    }
+    #[inline(always)]
     fn scatter(points: &mut [Point], places: &Places, parts: [Plain; 4]) {
         for l in 0..WIDTH {
             let p = &mut points[places.at[l] as usize];
@@ -429,6 +474,23 @@ mod avx2 {
             // SAFETY: no index is above the highest, which is below the length.
             let rows = unsafe {
                 [pair(p, at[0], at[4]), pair(p, at[1], at[5]), pair(p, at[2], at[6]), pair(p, at[3], at[7])]
+            };
+            let [x, y, z, w] = transpose(rows);
+            [Avx2(x), Avx2(y), Avx2(z), Avx2(w)]
+        }
+        #[inline(always)]
+        fn gather_column(points: &[Point], rows: &Rows, column: usize) -> [Avx2; 4] {
+            let Rows { at, highest } = rows;
+            assert!((*highest as usize) < points.len());
+            let (p, k) = (points.as_ptr(), column);
+            // SAFETY: no index is above the highest, which is below the length.
+            let rows = unsafe {
+                [
+                    pair(p, at[0][k], at[4][k]),
+                    pair(p, at[1][k], at[5][k]),
+                    pair(p, at[2][k], at[6][k]),
+                    pair(p, at[3][k], at[7][k]),
+                ]
             };
             let [x, y, z, w] = transpose(rows);
             [Avx2(x), Avx2(y), Avx2(z), Avx2(w)]

@@ -25,6 +25,24 @@ impl Boxes {
     /// Boxes that hold nothing and meet nothing.
     pub const NONE: Boxes = Boxes { low: [[f32::INFINITY; WIDTH]; 3], high: [[f32::NEG_INFINITY; WIDTH]; 3] };
 
+    /// Around the first `count` of things whose corners are given.
+    pub fn around(corners: &[[Eight; 3]], count: usize) -> Boxes {
+        let mut boxes = Boxes::NONE;
+        for k in 0..3 {
+            let (low, high) = (&mut boxes.low[k], &mut boxes.high[k]);
+            for corner in corners {
+                for l in 0..WIDTH {
+                    let c = corner[k][l];
+                    low[l] = if c < low[l] { c } else { low[l] };
+                    high[l] = if c > high[l] { c } else { high[l] };
+                }
+            }
+            low[count..].fill(f32::INFINITY);
+            high[count..].fill(f32::NEG_INFINITY);
+        }
+        boxes
+    }
+
     /// Puts a box at a place.
     #[inline(always)]
     pub fn set(&mut self, l: usize, (low, high): ([f32; 3], [f32; 3])) {

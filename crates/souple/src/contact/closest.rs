@@ -1,14 +1,14 @@
 //! Closest points of eight pairs of features at once: what [`crate::contact::proximity`] does in 64 bits for one.
 
-use crate::lanes::{Lanes, Places, Point, Vectors};
+use crate::lanes::{Lanes, Point, Rows, Vectors};
 
 /// Vectors between the closest points of eight pairs, and the weights that make them of the four places.
 #[inline(always)]
-pub fn closest<L: Lanes>(kind: usize, places: &[Point], at: &[Places; 4]) -> (Vectors<L>, [L; 4]) {
-    let (a, _) = Vectors::<L>::gather(places, &at[0]);
-    let (b, _) = Vectors::<L>::gather(places, &at[1]);
-    let (c, _) = Vectors::<L>::gather(places, &at[2]);
-    let (d, _) = Vectors::<L>::gather(places, &at[3]);
+pub fn closest<L: Lanes>(kind: usize, places: &[Point], at: &Rows) -> (Vectors<L>, [L; 4]) {
+    let a = Vectors::<L>::gather_column(places, at, 0);
+    let b = Vectors::<L>::gather_column(places, at, 1);
+    let c = Vectors::<L>::gather_column(places, at, 2);
+    let d = Vectors::<L>::gather_column(places, at, 3);
     if kind == 0 { point_triangle(a, b, c, d) } else { edge_edge(a, b, c, d) }
 }
 
@@ -85,14 +85,14 @@ mod tests {
     use crate::lanes::{Eight, Instructions, Kernel, WIDTH};
     use crate::math::uniform;
 
-    struct Closest<'a>(usize, &'a [Point], &'a [Places; 4]);
+    struct Closest<'a>(usize, &'a [Point], &'a [[u32; 4]; WIDTH]);
 
     impl Kernel for Closest<'_> {
         type Output = ([Eight; 3], [Eight; 4]);
         #[inline(always)]
         fn run<L: Lanes>(self) -> ([Eight; 3], [Eight; 4]) {
             let Closest(kind, places, at) = self;
-            let (vector, weights) = closest::<L>(kind, places, at);
+            let (vector, weights) = closest::<L>(kind, places, &Rows::new(at));
             let mut out = ([[0.0; WIDTH]; 3], [[0.0; WIDTH]; 4]);
             vector.store(&mut out.0);
             for k in 0..4 {
@@ -115,12 +115,13 @@ mod tests {
                 .collect();
             let wide = |i: u32| DVec3::from_array([0, 1, 2].map(|k| f64::from(points[i as usize][k])));
             for first in (0..points.len() as u32).step_by(4 * WIDTH) {
-                let at = [0, 1, 2, 3].map(|k| Places::new(std::array::from_fn(|l| first + 4 * l as u32 + k)));
+                let at: [[u32; 4]; WIDTH] =
+                    std::array::from_fn(|l| [0, 1, 2, 3].map(|k| first + 4 * l as u32 + k));
                 for kind in 0..2 {
                     let (vector, weights) = Instructions::detect().run(Closest(kind, &points, &at));
                     assert_eq!(Instructions::Plain.run(Closest(kind, &points, &at)), (vector, weights));
                     for l in 0..WIDTH {
-                        let x = [0, 1, 2, 3].map(|k| wide(at[k].at()[l]));
+                        let x = at[l].map(wide);
                         let exact = match kind {
                             0 => proximity::point_triangle(x[0], [x[1], x[2], x[3]]).vector,
                             _ => proximity::edge_edge([x[0], x[1]], [x[2], x[3]]).vector,

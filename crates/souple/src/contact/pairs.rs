@@ -15,8 +15,8 @@
 use crate::contact::bvh::Tree;
 use crate::contact::closest::{closest, edge_edge, point_triangle};
 use crate::contact::rules::Rules;
-use crate::contact::surface::{Features, NONE, Surface};
-use crate::lanes::{Eight, Instructions, Kernel, Lanes, Places, Point, Vectors, WIDTH};
+use crate::contact::surface::{Features, Surface};
+use crate::lanes::{Eight, Instructions, Kernel, Lanes, Point, Rows, Vectors, WIDTH};
 use crate::parallel::Parallel;
 
 /// Patches whose pairs are kept together: work is shared among threads by these.
@@ -25,7 +25,8 @@ const PATCHES_PER_BLOCK: usize = 32;
 /// Eight pairs, of vertex and triangle or of edges.
 #[derive(Clone, Debug)]
 struct Eights {
-    vertices: [Places; 4],
+    /// Vertices of each.
+    rows: [[u32; 4]; WIDTH],
     /// Distance that is kept, m; minus infinity for what fills up.
     skin: Eight,
     /// No pair touches before its patches have moved this far against each other, m.
@@ -38,8 +39,6 @@ struct Meeting {
     patches: [u32; 2],
     /// How far they have moved against each other since the search, m.
     moved: f32,
-    /// No pair touches before they have moved this far, m.
-    free: f32,
     /// The list of near pairs is complete until they have moved this far, m.
     listed: f32,
     /// First of its eights, how many of vertex and triangle, and how many of edges.
@@ -50,6 +49,8 @@ struct Meeting {
 #[derive(Clone, Debug, Default)]
 struct Block {
     meetings: Vec<Meeting>,
+    /// The patches of each meeting again, and how far they may move before a pair can touch, m: all that is asked of the most.
+    free: Vec<([u32; 2], f32)>,
     /// Meetings to be looked at in this substep.
     open: Vec<u32>,
     /// Eights of all meetings.
@@ -98,8 +99,10 @@ pub struct Pairs {
     swept: Vec<Ways>,
     /// How far each may move until then, m.
     allowed: Vec<Ways>,
-    /// How far each has moved, until the end of this substep, m.
-    ways: Vec<Ways>,
+    /// How far each has moved, until the end of this substep and in it, m.
+    ways: Vec<(Ways, Ways)>,
+    /// How far each has moved at most, against the mean of all, m.
+    reaches: Vec<f32>,
     /// Whether there was a search since [`Pairs::forget`].
     searched: bool,
 }
@@ -145,15 +148,15 @@ impl Pairs {
         search: &Search,
     ) {
         let n = surface.len();
-        let nothing = ([0.0; 3], [0.0; 3]);
-        for list in [&mut self.ways, &mut self.allowed, &mut self.swept] {
-            list.resize(n, nothing);
+        self.ways.resize(n, Default::default());
+        for list in [&mut self.allowed, &mut self.swept] {
+            list.resize(n, Ways::default());
         }
         self.features.resize_with(n, Features::default);
         let mut again = !self.searched;
         if !again {
             self.measure_ways(parallel, surface, vertices);
-            for (ways, allowed) in self.ways.iter().zip(&self.allowed) {
+            for ((ways, _), allowed) in self.ways.iter().zip(&self.allowed) {
                 for k in 0..3 {
                     again |= !(ways.0[k] >= allowed.0[k] && ways.1[k] <= allowed.1[k]);
                 }
@@ -162,11 +165,13 @@ impl Pairs {
         if again {
             self.look(parallel, instructions, surface, vertices, search);
         }
-        let Pairs { ways, features, reference, blocks, .. } = self;
-        let (ways, features, reference) = (&ways[..], &features[..], &reference[..]);
+        self.measure_reaches();
+        let Pairs { ways, reaches, features, reference, blocks, .. } = self;
+        let (ways, reaches) = (&ways[..], &reaches[..]);
+        let (features, reference) = (&features[..], &reference[..]);
         parallel.each_of(WIDTH * n, blocks, |_, block| {
-            block.open_meetings(ways);
-            instructions.run(Examine { block, surface, features, reference, vertices, search });
+            block.open_meetings(ways, reaches);
+            instructions.run(Examine { block, surface, features, reference, ways, vertices, search });
         });
     }
 
@@ -177,6 +182,19 @@ impl Pairs {
                 *ways = ways_of(surface.corners(first + i), reference, vertices);
             }
         });
+    }
+
+    fn measure_reaches(&mut self) {
+        let mut mean = [0.0; 3];
+        for ((low, high), _) in &self.ways {
+            for k in 0..3 {
+                mean[k] += 0.5 * (low[k] + high[k]);
+            }
+        }
+        let mean = mean.map(|c| c / self.ways.len().max(1) as f32);
+        self.reaches.clear();
+        // More than enough for what is rounded.
+        self.reaches.extend(self.ways.iter().map(|(ways, _)| 1.001 * furthest(ways, &(mean, mean))));
     }
 
     /// Looks for patches that may meet until the end of the frame.
@@ -200,7 +218,7 @@ impl Pairs {
             }
         });
         for p in 0..n {
-            let (ways, hull) = (&self.ways[p], &self.features[p].hull);
+            let ((ways, _), hull) = (&self.ways[p], &self.features[p].hull);
             for k in 0..3 {
                 self.allowed[p].0[k] = (search.left * ways.0[k]).min(0.0) - search.skin;
                 self.allowed[p].1[k] = (search.left * ways.1[k]).max(0.0) + search.skin;
@@ -224,17 +242,39 @@ impl Pairs {
     }
 }
 
-fn ways_of(corners: &[u32], reference: &[Point], vertices: &Vertices) -> Ways {
-    let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+/// Boxes around the ways of some vertices since the search, and around those in this substep.
+fn ways_of(corners: &[u32], reference: &[Point], vertices: &Vertices) -> (Ways, Ways) {
+    let (mut since, mut step) = (Span::NONE, Span::NONE);
     for &v in corners {
         let (from, before, now) =
-            (reference[v as usize], vertices.before[v as usize], vertices.now[v as usize]);
-        for k in 0..3 {
-            low[k] = low[k].min(before[k].min(now[k]) - from[k]);
-            high[k] = high[k].max(before[k].max(now[k]) - from[k]);
+            (&reference[v as usize], &vertices.before[v as usize], &vertices.now[v as usize]);
+        since.add(from, before);
+        since.add(from, now);
+        step.add(before, now);
+    }
+    (since.ways(), step.ways())
+}
+
+/// A box around ways, in whole registers.
+#[derive(Clone, Copy)]
+struct Span(Point, Point);
+
+impl Span {
+    const NONE: Span = Span([f32::INFINITY; 4], [f32::NEG_INFINITY; 4]);
+
+    #[inline(always)]
+    fn add(&mut self, from: &Point, to: &Point) {
+        for k in 0..4 {
+            let way = to[k] - from[k];
+            self.0[k] = if way < self.0[k] { way } else { self.0[k] };
+            self.1[k] = if way > self.1[k] { way } else { self.1[k] };
         }
     }
-    (low, high)
+
+    fn ways(self) -> Ways {
+        let Span(low, high) = self;
+        ([low[0], low[1], low[2]], [high[0], high[1], high[2]])
+    }
 }
 
 /// The longest way of a point of one box against one of another.
@@ -242,7 +282,8 @@ fn ways_of(corners: &[u32], reference: &[Point], vertices: &Vertices) -> Ways {
 fn furthest(a: &Ways, b: &Ways) -> f32 {
     let mut square = 0.0;
     for k in 0..3 {
-        let most = (a.1[k] - b.0[k]).max(b.1[k] - a.0[k]);
+        let (one, other) = (a.1[k] - b.0[k], b.1[k] - a.0[k]);
+        let most = if one > other { one } else { other };
         square += most * most;
     }
     square.sqrt()
@@ -259,22 +300,26 @@ pub(super) fn gap(a: &Ways, b: &Ways) -> f32 {
     square.sqrt()
 }
 
-/// Whether two boxes do not meet.
+/// A box that is wider by `far` on all sides.
 #[inline(always)]
-fn apart(a: &Ways, b: &Ways) -> bool {
-    (0..3).any(|k| a.0[k] > b.1[k] || b.0[k] > a.1[k])
+fn wider(&(low, high): &Ways, far: f32) -> Ways {
+    ([low[0] - far, low[1] - far, low[2] - far], [high[0] + far, high[1] + far, high[2] + far])
 }
 
 impl Block {
     /// Lists the meetings whose pairs may touch by now.
-    fn open_meetings(&mut self, ways: &[Ways]) {
+    fn open_meetings(&mut self, ways: &[(Ways, Ways)], reaches: &[f32]) {
         self.open.clear();
-        for (m, meeting) in self.meetings.iter_mut().enumerate() {
-            let [p, q] = meeting.patches.map(|p| p as usize);
-            meeting.moved = furthest(&ways[p], &ways[q]);
+        for (m, &([p, q], free)) in self.free.iter().enumerate() {
+            let (p, q) = (p as usize, q as usize);
             // What is not a number is looked at, too.
-            let is_free = meeting.moved < meeting.free;
+            if reaches[p] + reaches[q] < free {
+                continue;
+            }
+            let moved = furthest(&ways[p].0, &ways[q].0);
+            let is_free = moved < free;
             if !is_free {
+                self.meetings[m].moved = moved;
                 self.open.push(m as u32);
             }
         }
@@ -298,6 +343,7 @@ impl Kernel for Meet<'_> {
     fn run<L: Lanes>(self) {
         let Meet { patches, block, tree, swept, surface, rules } = self;
         block.meetings.clear();
+        block.free.clear();
         block.eights.clear();
         for p in patches {
             tree.meet::<L>(p, swept[p], |q| {
@@ -306,13 +352,8 @@ impl Kernel for Meet<'_> {
                 }
                 let patches = [p as u32, q as u32];
                 let never = f32::NEG_INFINITY;
-                block.meetings.push(Meeting {
-                    patches,
-                    moved: 0.0,
-                    free: never,
-                    listed: never,
-                    eights: [0; 3],
-                });
+                block.meetings.push(Meeting { patches, moved: 0.0, listed: never, eights: [0; 3] });
+                block.free.push((patches, never));
             });
         }
     }
@@ -338,26 +379,24 @@ impl Lister<'_> {
     fn points_and_triangles<L: Lanes>(&mut self, p: usize, q: usize, open: &mut [Filling; 2]) {
         let Lister { surface, features, reference, far, .. } = *self;
         let other = &features[q];
+        let all = other.triangles.meet::<L>(wider(&features[p].hull, far));
+        if all == 0 {
+            return;
+        }
+        let [a, b, c] = [&other.corners[0], &other.corners[1], &other.corners[2]];
+        let (a, b, c) = (Vectors::load(a), Vectors::load(b), Vectors::load(c));
         for &v in surface.vertices(p) {
             let [x, y, z, _] = reference[v as usize];
-            let low = [x - far, y - far, z - far];
-            let high = [x + far, y + far, z + far];
-            if apart(&other.hull, &(low, high)) {
-                continue;
-            }
-            let mut mask = other.triangles.meet::<L>((low, high));
+            let mut mask = all & other.triangles.meet::<L>(wider(&([x, y, z], [x, y, z]), far));
             if mask == 0 {
                 continue;
             }
-            let [a, b, c] = [&other.corners[0], &other.corners[1], &other.corners[2]];
-            let (vector, _) = point_triangle::<L>(
-                Vectors::splat([x, y, z]),
-                Vectors::load(a),
-                Vectors::load(b),
-                Vectors::load(c),
-            );
+            let (vector, _) = point_triangle::<L>(Vectors::splat([x, y, z]), a, b, c);
             let distance = vector.length();
             mask &= distance.mask_below(L::splat(far));
+            if mask == 0 {
+                continue;
+            }
             let mut distances = [0.0; WIDTH];
             distance.store(&mut distances);
             while mask != 0 {
@@ -375,23 +414,25 @@ impl Lister<'_> {
     #[inline(always)]
     fn edges_and_edges<L: Lanes>(&mut self, p: usize, q: usize, open: &mut [Filling; 2]) {
         let Lister { surface, features, reference, far, .. } = *self;
+        let (one, other) = (&features[p], &features[q]);
+        let (around_p, around_q) = (wider(&one.hull, far), wider(&other.hull, far));
+        let mut all = [0; 3];
+        for (j, all) in all.iter_mut().enumerate() {
+            *all = other.edges[j].meet::<L>(around_p);
+        }
         for (i, own) in surface.eights_of_edges(p).enumerate() {
-            for (l, &[a, b]) in surface.edges(own).iter().enumerate() {
-                if a == NONE {
-                    break;
-                }
-                let (low, high) = features[p].edges[i].get(l);
-                let wide = (low.map(|c| c - far), high.map(|c| c + far));
-                if apart(&features[q].hull, &wide) {
-                    continue;
-                }
-                let place = |v: u32| {
-                    let [x, y, z, _] = reference[v as usize];
-                    Vectors::<L>::splat([x, y, z])
-                };
-                let (from, to) = (place(a), place(b));
-                for (j, other) in surface.eights_of_edges(q).enumerate() {
-                    let mut mask = features[q].edges[j].meet::<L>(wide);
+            let mut near = one.edges[i].meet::<L>(around_q);
+            while near != 0 {
+                let l = near.trailing_zeros() as usize;
+                near &= near - 1;
+                let [a, b] = surface.edges(own)[l];
+                let wide = wider(&one.edges[i].get(l), far);
+                let [x, y, z, _] = reference[a as usize];
+                let from = Vectors::<L>::splat([x, y, z]);
+                let [x, y, z, _] = reference[b as usize];
+                let to = Vectors::<L>::splat([x, y, z]);
+                for (j, others) in surface.eights_of_edges(q).enumerate() {
+                    let mut mask = all[j];
                     if p == q {
                         // Each pair once.
                         mask = match j.cmp(&i) {
@@ -403,16 +444,23 @@ impl Lister<'_> {
                     if mask == 0 {
                         continue;
                     }
-                    let [c, d] = &features[q].ends[j];
+                    mask &= other.edges[j].meet::<L>(wide);
+                    if mask == 0 {
+                        continue;
+                    }
+                    let [c, d] = &other.ends[j];
                     let (c, d) = (Vectors::load(c), Vectors::load(d));
                     let distance = edge_edge::<L>(from, to, c, d).0.length();
                     mask &= distance.mask_below(L::splat(far));
+                    if mask == 0 {
+                        continue;
+                    }
                     let mut distances = [0.0; WIDTH];
                     distance.store(&mut distances);
                     while mask != 0 {
                         let l = mask.trailing_zeros() as usize;
                         mask &= mask - 1;
-                        let [c, d] = surface.edges(other)[l];
+                        let [c, d] = surface.edges(others)[l];
                         if a != c && a != d && b != c && b != d {
                             self.put::<L>(1, [a, b, c, d], distances[l], open);
                         }
@@ -445,48 +493,50 @@ impl Lister<'_> {
 /// An eight that is being filled.
 #[derive(Clone, Copy)]
 struct Filling {
-    vertices: [[u32; WIDTH]; 4],
+    rows: [[u32; 4]; WIDTH],
     distances: Eight,
     filled: usize,
 }
 
 impl Filling {
-    const NONE: Filling = Filling { vertices: [[0; WIDTH]; 4], distances: [f32::INFINITY; WIDTH], filled: 0 };
+    const NONE: Filling = Filling { rows: [[0; 4]; WIDTH], distances: [f32::INFINITY; WIDTH], filled: 0 };
 
     /// Puts a pair in it; tells whether it is full.
     #[inline(always)]
-    fn put(&mut self, vertices: [u32; 4], distance: f32) -> bool {
-        for k in 0..4 {
-            if self.filled == 0 {
-                // What fills up must name vertices, too.
-                self.vertices[k] = [vertices[k]; WIDTH];
-            }
-            self.vertices[k][self.filled] = vertices[k];
-        }
-        self.distances[self.filled] = distance;
-        self.filled += 1;
+    fn put(&mut self, row: [u32; 4], distance: f32) -> bool {
+        let l = self.filled % WIDTH;
+        self.rows[l] = row;
+        self.distances[l] = distance;
+        self.filled = l + 1;
         self.filled == WIDTH
     }
 
+    /// Takes what is in it.
     #[inline(always)]
     fn take<L: Lanes>(&mut self, kind: usize, widest: f32, rest: Option<&[Point]>) -> Eights {
-        let Filling { vertices: [a, b, c, d], distances, filled } = std::mem::replace(self, Filling::NONE);
-        let vertices = [Places::new(a), Places::new(b), Places::new(c), Places::new(d)];
-        let mut skin = [widest; WIDTH];
+        let Filling { rows, distances, filled } = self;
+        // What fills up must name vertices, too.
+        let first = rows[0];
+        rows[*filled..].fill(first);
+        distances[*filled..].fill(f32::INFINITY);
+        *filled = 0;
+        let mut kept = L::splat(widest);
         if let Some(rest) = rest {
-            let (vector, _) = closest::<L>(kind, rest, &vertices);
-            (vector.length() * L::splat(REST_SHARE)).min(L::splat(widest)).store(&mut skin);
-        }
-        let mut free = f32::INFINITY;
-        for l in 0..filled {
+            let (vector, _) = closest::<L>(kind, rest, &Rows::new(rows));
+            kept = (vector.length() * L::splat(REST_SHARE)).min(kept);
             // What lies on each other at rest, as at a seam that is not welded, has no sides to be kept on.
-            if skin[l] < ROUNDING * widest {
-                skin[l] = f32::NEG_INFINITY;
-            }
-            free = free.min(distances[l] - skin[l]);
+            kept = kept.where_below(L::splat(ROUNDING * widest), L::splat(f32::NEG_INFINITY), kept);
         }
-        skin[filled..].fill(f32::NEG_INFINITY);
-        Eights { vertices, skin, free }
+        let (distance, never) = (L::load(distances), L::splat(f32::INFINITY));
+        kept = distance.where_below(never, kept, L::splat(f32::NEG_INFINITY));
+        let (mut skin, mut frees) = ([0.0; WIDTH], [0.0; WIDTH]);
+        kept.store(&mut skin);
+        (distance - kept).store(&mut frees);
+        let mut free = f32::INFINITY;
+        for l in 0..WIDTH {
+            free = if frees[l] < free { frees[l] } else { free };
+        }
+        Eights { rows: *rows, skin, free }
     }
 }
 
@@ -508,6 +558,7 @@ struct Examine<'a> {
     surface: &'a Surface,
     features: &'a [Features],
     reference: &'a [Point],
+    ways: &'a [(Ways, Ways)],
     vertices: &'a Vertices<'a>,
     search: &'a Search<'a>,
 }
@@ -517,29 +568,32 @@ impl Kernel for Examine<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Examine { block, surface, features, reference, vertices, search } = self;
-        let Block { meetings, open, eights, contacts } = block;
+        let Examine { block, surface, features, reference, ways, vertices, search } = self;
+        let Block { meetings, free, open, eights, contacts } = block;
         contacts.clear();
         for &m in open.iter() {
             let meeting = &mut meetings[m as usize];
             let is_listed = meeting.moved < meeting.listed;
             if !is_listed {
-                list::<L>(meeting, surface, features, reference, vertices.rest, search, eights);
+                free[m as usize].1 =
+                    list::<L>(meeting, surface, features, reference, vertices.rest, search, eights);
             }
+            let [p, q] = meeting.patches.map(|p| p as usize);
+            let step = furthest(&ways[p].1, &ways[q].1) + ROUNDING * search.skin;
             let [first, of_triangles, of_edges] = meeting.eights.map(|n| n as usize);
             let [p, q] = meeting.patches.map(|p| surface.thing(p as usize));
             let rule = search.rules.place(p, q) as u32;
             for (k, eight) in eights[first..first + of_triangles + of_edges].iter().enumerate() {
                 if eight.free <= meeting.moved {
                     let kind = usize::from(k >= of_triangles);
-                    examine::<L>(kind, eight, search.slop, rule, vertices, contacts);
+                    examine::<L>(kind, eight, EMIT * search.slop, step, rule, vertices, contacts);
                 }
             }
         }
     }
 }
 
-/// Lists the near pairs of a meeting anew.
+/// Lists the near pairs of a meeting anew; returns how far its patches may move before a pair can touch, m.
 #[inline(always)]
 fn list<L: Lanes>(
     meeting: &mut Meeting,
@@ -549,7 +603,7 @@ fn list<L: Lanes>(
     rest: &[Point],
     search: &Search,
     eights: &mut Vec<Eights>,
-) {
+) -> f32 {
     let [p, q] = meeting.patches.map(|p| p as usize);
     meeting.listed = search.ahead * meeting.moved + search.slop;
     meeting.eights = [eights.len() as u32, 0, 0];
@@ -563,8 +617,7 @@ fn list<L: Lanes>(
     }
     if between > far {
         meeting.listed = between - skin;
-        meeting.free = meeting.listed;
-        return;
+        return meeting.listed;
     }
     // Only within a thing is the distance at rest one that is meant.
     let between_at_rest = if one { gap(&surface.rest_hull(p), &surface.rest_hull(q)) } else { f32::INFINITY };
@@ -572,8 +625,7 @@ fn list<L: Lanes>(
     let bent = BENT * surface.edge_length();
     if between_at_rest < far && meeting.moved < bent && features[p].face_alike::<L>(&features[q]) {
         meeting.listed = bent;
-        meeting.free = bent;
-        return;
+        return bent;
     }
     // Only neighbours are so near at rest that they cannot keep the whole distance.
     let rest = (between_at_rest * REST_SHARE < skin).then_some(rest);
@@ -589,31 +641,37 @@ fn list<L: Lanes>(
     lister.edges_and_edges::<L>(p, q, &mut open);
     let all = lister.close::<L>(1, &mut open);
     meeting.eights = [first, of_triangles - first, all - of_triangles].map(|n| n as u32);
-    meeting.free = eights[first..].iter().fold(meeting.listed, |free, eight| free.min(eight.free));
+    eights[first..].iter().fold(meeting.listed, |free, eight| free.min(eight.free))
 }
 
-/// Looks at eight pairs that may touch.
+/// Looks at eight pairs that may touch, of patches that move against each other by `step` at most; those are told that come
+/// within `reach` of their skin, m.
 #[inline(always)]
 fn examine<L: Lanes>(
     kind: usize,
     eight: &Eights,
-    slop: f32,
+    reach: f32,
+    step: f32,
     rule: u32,
     vertices: &Vertices,
     contacts: &mut Vec<Contact>,
 ) {
     let skin = L::load(&eight.skin);
-    let (vector, weights) = closest::<L>(kind, vertices.before, &eight.vertices);
+    let at = Rows::new(&eight.rows);
+    let (vector, weights) = closest::<L>(kind, vertices.before, &at);
     let distance = vector.length();
+    // What has further to go than patches move against each other in this substep is not told below.
+    if distance.mask_below(skin + L::splat(reach + step)) == 0 {
+        return;
+    }
     // Where are they now, along the same direction?
     let normal = vector * (L::splat(1.0) / distance.max(L::splat(f32::MIN_POSITIVE)));
     let mut now = Vectors::splat([0.0; 3]);
     for k in 0..4 {
-        let (place, _) = Vectors::<L>::gather(vertices.now, &eight.vertices[k]);
-        now = now + place * weights[k];
+        now = now + Vectors::<L>::gather_column(vertices.now, &at, k) * weights[k];
     }
     let gap = normal.dot(now);
-    let mut touching = gap.mask_below(skin + L::splat(EMIT * slop));
+    let mut touching = gap.mask_below(skin + L::splat(reach));
     if kind == 1 {
         // Edges that are nearest at an end: the vertex there meets the triangles of the other edge. But for those that go far.
         let zero = L::splat(0.0);
@@ -640,12 +698,7 @@ fn examine<L: Lanes>(
         touching &= touching - 1;
         contacts.push(Contact {
             first_side: 1 + kind as u8,
-            vertices: [
-                eight.vertices[0].at()[l],
-                eight.vertices[1].at()[l],
-                eight.vertices[2].at()[l],
-                eight.vertices[3].at()[l],
-            ],
+            vertices: eight.rows[l],
             weights: [each[0][l], each[1][l], each[2][l], each[3][l]],
             normal: [normals[0][l], normals[1][l], normals[2][l]],
             distance: distances[l],

@@ -20,7 +20,7 @@ use crate::contact::pairs::{Contact, EMIT, REST_SHARE, ROUNDING, Vertices, gap};
 use crate::contact::rules::Rules;
 use crate::contact::surface::{NONE, Surface, unit_normal};
 use crate::contact::surfaces::SLOP;
-use crate::lanes::{Eight, Instructions, Kernel, Lanes, Places, Point, WIDTH};
+use crate::lanes::{Eight, Instructions, Kernel, Lanes, Point, Rows, WIDTH};
 use crate::math::uniform;
 
 /// Leaves of the shallow hierarchy are boxes around so many patches of eight triangles.
@@ -535,8 +535,8 @@ impl Walk<'_> {
         places: &[Point],
         pairs: impl Fn(usize) -> [u32; 4],
     ) -> ([Eight; 3], [Eight; 4]) {
-        let at = [0, 1, 2, 3].map(|k| Places::new(std::array::from_fn(|l| pairs(l)[k])));
-        self.instructions.run(Closest(kind.into(), places, &at))
+        let rows: [[u32; 4]; WIDTH] = std::array::from_fn(pairs);
+        self.instructions.run(Closest(kind.into(), places, &Rows::new(&rows)))
     }
 
     /// Distances of up to eight pairs of one kind, m.
@@ -601,7 +601,7 @@ fn face_alike(a: &Leaf, b: &Leaf, surface: &Surface, normals: &[[f32; 3]]) -> bo
     a.patches.clone().chain(b.patches.clone()).all(alike)
 }
 
-struct Closest<'a>(usize, &'a [Point], &'a [Places; 4]);
+struct Closest<'a>(usize, &'a [Point], &'a Rows<'a>);
 
 impl Kernel for Closest<'_> {
     type Output = ([Eight; 3], [Eight; 4]);

@@ -206,40 +206,41 @@ pub struct Features {
 impl Features {
     /// Of a patch, where its vertices are.
     pub fn fit(&mut self, surface: &Surface, p: usize, places: &[Point]) {
-        for (l, t) in surface.triangles(p).iter().enumerate().filter(|(_, t)| t[0] != NONE) {
-            self.triangles.set(l, around(t, places));
-            for (c, v) in t.iter().enumerate() {
+        let triangles = surface.triangles(p);
+        let count = triangles.iter().position(|t| t[0] == NONE).unwrap_or(WIDTH);
+        for l in 0..WIDTH {
+            // What fills up stands where the first triangle is.
+            let t = triangles[if l < count { l } else { 0 }];
+            for c in 0..3 {
+                let place = &places[t[c] as usize];
                 for k in 0..3 {
-                    self.corners[c][k][l] = places[*v as usize][k];
+                    self.corners[c][k][l] = place[k];
                 }
             }
-            let normal = unit_normal(t.map(|v| places[v as usize]));
-            for k in 0..3 {
-                self.normals[k][l] = normal[k];
-            }
         }
+        self.triangles = Boxes::around(&self.corners, count);
+        self.hull = self.triangles.hull();
+        for (j, eight) in surface.eights_of_edges(p).enumerate() {
+            let edges = surface.edges(eight);
+            let count = edges.iter().position(|e| e[0] == NONE).unwrap_or(WIDTH);
+            for l in 0..WIDTH {
+                let e = edges[if l < count { l } else { 0 }];
+                for c in 0..2 {
+                    let place = &places[e[c] as usize];
+                    for k in 0..3 {
+                        self.ends[j][c][k][l] = place[k];
+                    }
+                }
+            }
+            self.edges[j] = Boxes::around(&self.ends[j], count);
+        }
+        self.normals = unit_normals(&self.corners);
+        self.normals.iter_mut().for_each(|n| n[count..].fill(0.0));
         self.facing = self.normals.map(|n| n.iter().sum());
-        // What fills up stands where the first triangle is.
-        for (l, _) in surface.triangles(p).iter().enumerate().filter(|(_, t)| t[0] == NONE) {
-            for corner in &mut self.corners {
-                corner.iter_mut().for_each(|c| c[l] = c[0]);
-            }
-        }
         let [x, y, z] = self.facing;
         let length = (x * x + y * y + z * z).sqrt().max(f32::MIN_POSITIVE);
         self.axis = [x / length, y / length, z / length];
         self.slab = self.along::<Plain>(self.axis);
-        self.hull = self.triangles.hull();
-        for (j, eight) in surface.eights_of_edges(p).enumerate() {
-            for (l, e) in surface.edges(eight).iter().enumerate().filter(|(_, e)| e[0] != NONE) {
-                self.edges[j].set(l, around(e, places));
-                for (c, v) in e.iter().enumerate() {
-                    for k in 0..3 {
-                        self.ends[j][c][k][l] = places[*v as usize][k];
-                    }
-                }
-            }
-        }
     }
 }
 
@@ -290,19 +291,45 @@ fn length_of(e: &[u32; 2], places: &[Point]) -> f32 {
     (square(0) + square(1) + square(2)).sqrt()
 }
 
-/// A bit for each of eight normals that is below a limit along an axis. No closure: those are not compiled for the instructions at hand.
-#[inline(always)]
-fn turned<L: Lanes>(normals: &[Eight; 3], axis: [f32; 3], limit: L) -> u8 {
-    let [x, y, z] = [L::load(&normals[0]), L::load(&normals[1]), L::load(&normals[2])];
-    let cosine = x * L::splat(axis[0]) + y * L::splat(axis[1]) + z * L::splat(axis[2]);
-    cosine.mask_below(limit)
-}
-
 pub(super) fn unit_normal([a, b, c]: [Point; 3]) -> [f32; 3] {
     let (u, v) = ([b[0] - a[0], b[1] - a[1], b[2] - a[2]], [c[0] - a[0], c[1] - a[1], c[2] - a[2]]);
     let n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
     let length = (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]).sqrt();
     n.map(|c| c / length.max(f32::MIN_POSITIVE))
+}
+
+/// A bit for each normal that reaches less than `limit` along a direction.
+#[inline(always)]
+fn turned<L: Lanes>(normals: &[Eight; 3], [x, y, z]: [f32; 3], limit: L) -> u8 {
+    let cosine = L::load(&normals[0]) * L::splat(x)
+        + L::load(&normals[1]) * L::splat(y)
+        + L::load(&normals[2]) * L::splat(z);
+    cosine.mask_below(limit)
+}
+
+/// Of eight triangles; 0 where there is none.
+fn unit_normals([a, b, c]: &[[Eight; 3]; 3]) -> [Eight; 3] {
+    let (mut u, mut v, mut normals) = ([[0.0; WIDTH]; 3], [[0.0; WIDTH]; 3], [[0.0; WIDTH]; 3]);
+    for k in 0..3 {
+        for l in 0..WIDTH {
+            u[k][l] = b[k][l] - a[k][l];
+            v[k][l] = c[k][l] - a[k][l];
+        }
+    }
+    for k in 0..3 {
+        let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+        for l in 0..WIDTH {
+            normals[k][l] = u[i][l] * v[j][l] - u[j][l] * v[i][l];
+        }
+    }
+    for l in 0..WIDTH {
+        let [x, y, z] = [normals[0][l], normals[1][l], normals[2][l]];
+        let length = (x * x + y * y + z * z).sqrt().max(f32::MIN_POSITIVE);
+        for normal in &mut normals {
+            normal[l] /= length;
+        }
+    }
+    normals
 }
 
 /// A box around vertices.

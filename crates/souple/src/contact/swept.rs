@@ -11,7 +11,7 @@ use crate::contact::bvh::{Boxes, Tree};
 use crate::contact::closest::closest;
 use crate::contact::rules::Rules;
 use crate::contact::surface::{NONE, Surface, around};
-use crate::lanes::{Instructions, Kernel, Lanes, Places, Point, Vectors, WIDTH};
+use crate::lanes::{Instructions, Kernel, Lanes, Point, Rows, Vectors, WIDTH};
 use crate::parallel::Parallel;
 
 /// Patches whose pairs are kept together: work is shared among threads by these.
@@ -211,7 +211,7 @@ impl Kernel for Meet<'_> {
 /// An eight of pairs that is being filled.
 #[derive(Default)]
 struct Filling {
-    vertices: [[u32; WIDTH]; 4],
+    vertices: [[u32; 4]; WIDTH],
     rules: [u32; WIDTH],
     filled: usize,
 }
@@ -221,9 +221,7 @@ impl Filling {
     #[inline(always)]
     fn put(&mut self, vertices: [u32; 4], rule: u32) -> bool {
         self.rules[self.filled] = rule;
-        for k in 0..4 {
-            self.vertices[k][self.filled] = vertices[k];
-        }
+        self.vertices[self.filled] = vertices;
         self.filled += 1;
         self.filled == WIDTH
     }
@@ -242,19 +240,17 @@ impl Filling {
         if filled == 0 {
             return;
         }
-        for k in 0..4 {
-            let first = self.vertices[k][0];
-            self.vertices[k][filled..].fill(first);
-        }
-        let at = self.vertices.map(Places::new);
+        let row = self.vertices[0];
+        self.vertices[filled..].fill(row);
+        let at = Rows::new(&self.vertices);
         let distance = closest::<L>(kind, before, &at).0.length();
         let mut ways = [Vectors::<L>::splat([0.0; 3]); 4];
-        let (first, _) = Vectors::<L>::gather(before, &at[0]);
+        let first = Vectors::<L>::gather_column(before, &at, 0);
         let mut size = L::splat(0.0);
         let mut mean = Vectors::<L>::splat([0.0; 3]);
         for k in 0..4 {
-            let (from, _) = Vectors::<L>::gather(before, &at[k]);
-            let (to, _) = Vectors::<L>::gather(now, &at[k]);
+            let from = Vectors::<L>::gather_column(before, &at, k);
+            let to = Vectors::<L>::gather_column(now, &at, k);
             ways[k] = to - from;
             mean = mean + ways[k] * L::splat(0.25);
             let reach = from - first;
@@ -279,8 +275,11 @@ impl Filling {
         while mask != 0 {
             let l = mask.trailing_zeros() as usize;
             mask &= mask - 1;
-            let vertices = [0, 1, 2, 3].map(|k| self.vertices[k][l]);
-            candidates.push(Candidate { vertices, first_side: 1 + kind as u8, rule: self.rules[l] });
+            candidates.push(Candidate {
+                vertices: self.vertices[l],
+                first_side: 1 + kind as u8,
+                rule: self.rules[l],
+            });
         }
     }
 }
