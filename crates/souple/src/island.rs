@@ -401,41 +401,31 @@ impl Touching {
         moving(works).for_each(Workspace::rub);
     }
 
-    /// Makes springs of the contacts of each body with itself and with colliders; tells whether they are those that there were.
+    /// Makes springs of the contacts of each body with itself; tells whether they are those that there were.
     fn make_springs(&mut self, works: &mut [Workspace], h: f64) -> bool {
         let mut springs: Vec<Vec<ContactSpring>> = vec![Vec::new(); works.len()];
-        let double = |p: Point| DVec3::new(p[0].into(), p[1].into(), p[2].into());
         for (contact, rule) in self.surfaces.contacts() {
             let owners = contact.vertices.map(|v| self.surfaces.owner(v));
-            let body = owners.iter().map(|(thing, _)| *thing).min().unwrap_or(0);
-            let one_body = owners.iter().all(|(thing, _)| *thing == body || *thing >= works.len());
-            // Between bodies, and for what bounces, impulses act. What is nearer than the skin already is let out without speed.
-            if contact.gap >= contact.skin || !one_body || body >= works.len() || rule.restitution > 0.0 {
+            let body = owners[0].0;
+            let itself = body < works.len() && owners.iter().all(|(thing, _)| *thing == body);
+            // With others, and for what bounces, impulses act. What is nearer than the skin already is let out without speed.
+            if contact.gap >= contact.skin || !itself || rule.restitution > 0.0 {
                 continue;
             }
-            let normal = double([contact.normal[0], contact.normal[1], contact.normal[2], 0.0]);
-            let (mut given, mut given_velocity, mut mobility) = (0.0, DVec3::ZERO, 0.0);
+            let [x, y, z] = contact.normal.map(f64::from);
             let mut particles = [(0, 0.0); 4];
-            for (k, (thing, local)) in owners.into_iter().enumerate() {
+            let mut mobility = 0.0;
+            for (k, (_, local)) in owners.into_iter().enumerate() {
                 let weight = f64::from(contact.weights[k]);
-                if thing == body {
-                    particles[k] = (local, weight);
-                    mobility += weight * weight * works[body].inverse_mass(local);
-                } else {
-                    let (before, now) = self.surfaces.ends(contact.vertices[k]);
-                    let (before, now) = (double(before), double(now));
-                    given += weight * normal.dot(now + self.origin);
-                    given_velocity += (now - before) * (weight / h);
-                }
+                particles[k] = (local, weight);
+                mobility += weight * weight * works[body].inverse_mass(local);
             }
             if mobility > 0.0 {
                 springs[body].push(ContactSpring {
                     particles,
-                    normal,
-                    given,
+                    normal: DVec3::new(x, y, z),
                     distance: f64::from(contact.skin.min(contact.distance)),
                     stiffness: SPRING_STIFFNESS / (mobility * h * h),
-                    given_velocity,
                     friction: rule.friction.into(),
                 });
             }

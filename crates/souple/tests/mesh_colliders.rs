@@ -5,7 +5,7 @@ use souple::measure::intersections::{BodyTriangle, in_scene};
 use souple::mesh::generate;
 use souple::scene::{
     Ball, Body, BoxShape, Collider, ColliderShape, Grid, InlineMesh, Interpolation, Key, MeshFile, Motion,
-    PlaneShape, Scene, Shape,
+    Pair, PlaneShape, Scene, Shape,
 };
 use souple::{Command, Model, ModelBuilder, SceneError, Simulation, WarningKind};
 
@@ -208,6 +208,9 @@ fn crossings_with_meshes_are_counted_where_they_are() {
     scene.bodies.push(body);
     // The sheet lies in y = 0, off both walls at first.
     scene.bodies[0].placement.translate = [0.25, 0.1, 0.25];
+    // A wall that touches would push the sheet aside.
+    let between = [scene.bodies[0].name.clone(), "thing".into()];
+    scene.pairs = vec![Pair { between, touch: false, ..Pair::default() }];
     let mut run = Simulation::new(build(&scene).unwrap());
     assert!(in_scene(run.model(), run.state()).is_empty());
     let by = [0.0, 0.0, 0.5];

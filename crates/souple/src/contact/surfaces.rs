@@ -196,11 +196,6 @@ impl Surfaces {
         (thing, v - self.firsts[thing] as u32)
     }
 
-    /// Where a vertex was when the substep began, m, and where it is now.
-    pub fn ends(&self, v: u32) -> (Point, Point) {
-        (self.before[v as usize], self.now[v as usize])
-    }
-
     /// Finds what touches after a substep and pushes it apart.
     pub fn respond(&mut self, parallel: &Parallel, instructions: Instructions, substep: &Substep) {
         self.predict(parallel, instructions, substep);

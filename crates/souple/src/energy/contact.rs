@@ -1,4 +1,4 @@
-//! Contacts of a body with itself and with colliders as springs inside an implicit system (FAU-45), predicted before the step
+//! Contacts of a body with itself as springs inside an implicit system (FAU-45), predicted before the step
 //! (FAU-44).
 //!
 //! A contact is told by up to four particles with weights, whose weighted sum along a fixed direction is the gap g. It pushes with
@@ -7,27 +7,24 @@
 //! touches. A list holds the contacts that are expected to be nearer than d when the step ends; who solves the step looks
 //! whether they are, and which others are, and solves again with those (`island.rs`). Friction follows the push, by [`rub`].
 //!
-//! Between two bodies there are no springs, as each is solved by itself: there impulses act, which keep momentum.
+//! Between two bodies there are no springs, as each is solved by itself: there impulses act, which keep momentum. So they do on
+//! colliders.
 
 use glam::{DMat3, DVec3};
 
 use super::{Configuration, Energy, PairBlock, Part, outer};
 
-/// A contact of particles of one body with each other, or with something that is given.
+/// A contact of particles of one body with each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactSpring {
-    /// Particles, and what each counts in the gap; those that are not of this body count 0.
+    /// Particles, and what each counts in the gap.
     pub particles: [(u32, f64); 4],
     /// Direction of the gap, of length 1.
     pub normal: DVec3,
-    /// What things that are given add to the gap, m.
-    pub given: f64,
     /// Distance that is kept, m.
     pub distance: f64,
     /// k, N/m.
     pub stiffness: f64,
-    /// Velocity of what is given, m/s, by weight.
-    pub given_velocity: DVec3,
     /// Coulomb friction coefficient.
     pub friction: f64,
 }
@@ -36,7 +33,7 @@ impl ContactSpring {
     /// How far both sides are apart, m.
     pub fn gap(&self, x: &[DVec3]) -> f64 {
         let own: DVec3 = self.particles.iter().map(|(v, w)| x[*v as usize] * *w).sum();
-        self.normal.dot(own) + self.given
+        self.normal.dot(own)
     }
 
     /// How far they are nearer than they should be, m.
@@ -55,7 +52,7 @@ pub fn rub(springs: &[ContactSpring], h: f64, inverse_masses: &[f64], x: &mut [D
             continue;
         }
         let own: DVec3 = s.particles.iter().map(|(i, w)| v[*i as usize] * *w).sum();
-        let slip = (own + s.given_velocity).reject_from_normalized(s.normal);
+        let slip = own.reject_from_normalized(s.normal);
         let lost = (s.friction * impulse * mobility / slip.length().max(f64::MIN_POSITIVE)).min(1.0);
         for (i, w) in &s.particles {
             let change = slip * (-lost * w * inverse_masses[*i as usize] / mobility);
@@ -137,14 +134,12 @@ mod tests {
         let own = ContactSpring {
             particles: [(0, 1.0), (1, -0.2), (2, -0.3), (3, -0.5)],
             normal,
-            given: 0.0,
             distance: 0.9,
             stiffness: 7.0,
-            given_velocity: DVec3::ZERO,
             friction: 0.5,
         };
         let particles = [(1, 0.4), (2, 0.6), (0, 0.0), (0, 0.0)];
-        ContactSprings { springs: vec![own, ContactSpring { particles, given: -0.2, ..own }] }
+        ContactSprings { springs: vec![own, ContactSpring { particles, ..own }] }
     }
 
     #[test]
