@@ -8,7 +8,7 @@ use souple::scene::{SCENE_FORMAT, Scene};
 /// Deepest path of tables that is searched for a field; scenes have fewer, so the search ends even if types recursed.
 const MAX_TABLES: usize = 10;
 /// How many places of a field are worth naming.
-const MAX_PLACES: usize = 2;
+const MAX_PLACES: usize = 3;
 
 /// The JSON schema (draft 2020-12) of scene files, for editors: completion, descriptions, red lines. It describes
 /// TOML and JSON scenes alike. Generated from the scene types, so it always says what the reader accepts.
@@ -27,7 +27,7 @@ pub fn scene_schema() -> Value {
     schema
 }
 
-/// Tables of a scene that have a field of this name, as their TOML headers, the outermost first; at most two.
+/// Tables of a scene that have a field of this name, as their TOML headers, the outermost first; at most three.
 pub(super) fn tables_with_field(name: &str) -> Vec<String> {
     let schema = scene_schema();
     let mut found = Vec::new();
@@ -99,7 +99,7 @@ mod tests {
     fn fields_are_found_where_they_belong() {
         assert_eq!(tables_with_field("dt"), ["[[group]]"]);
         assert_eq!(tables_with_field("gravity"), ["the top of the file"]);
-        assert_eq!(tables_with_field("friction"), ["[[collider]]", "[body.contact]"]);
+        assert_eq!(tables_with_field("friction"), ["[[collider]]", "[[pair]]", "[body.contact]"]);
         assert_eq!(tables_with_field("tolerance"), ["[group.cg]"]);
         assert_eq!(tables_with_field("rotate_deg"), ["[[collider]]", "[body.placement]"]);
         assert_eq!(tables_with_field("length_ratio"), ["[body.tear]"]);
