@@ -101,7 +101,8 @@ mod tests {
         assert_eq!(tables_with_field("gravity"), ["the top of the file"]);
         assert_eq!(tables_with_field("friction"), ["[[collider]]", "[[pair]]", "[body.contact]"]);
         assert_eq!(tables_with_field("tolerance"), ["[group.cg]"]);
-        assert_eq!(tables_with_field("rotate_deg"), ["[[collider]]", "[body.placement]"]);
+        let turned = ["[[collider]]", "[body.placement]", "[[collider.motion.key]]"];
+        assert_eq!(tables_with_field("rotate_deg"), turned);
         assert_eq!(tables_with_field("length_ratio"), ["[body.tear]"]);
         assert_eq!(tables_with_field("diagonals"), ["[body.shape.grid]"]);
         assert_eq!(tables_with_field("t"), ["[[collider.motion.key]]", "[[body.pin.motion.key]]"]);
