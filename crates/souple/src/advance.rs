@@ -324,6 +324,20 @@ impl Workspace {
         }
     }
 
+    /// Tells which particles lie on colliders, by their normals.
+    pub(crate) fn tell_holds(&self, holds: &mut [[f32; 3]]) {
+        if self.candidate.frozen {
+            return;
+        }
+        if let Method::RealTime(solver) = &self.method {
+            solver.tell_holds(holds);
+            return;
+        }
+        for point in &self.contacts.points {
+            holds[point.vertex as usize] = point.normal.to_array().map(|c| c as f32);
+        }
+    }
+
     /// Takes what surfaces add to places in a substep of `h`, and what of it is not to become speed.
     pub(crate) fn take_pushes(&mut self, h: f64, pushes: &[Point], shifts: &[Point]) {
         let BodyState { x, v, frozen: false, .. } = &mut self.candidate else { return };

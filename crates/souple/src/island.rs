@@ -456,6 +456,9 @@ impl Touching {
     ) {
         self.fit(frame.model, works);
         self.show(frame, works, shares);
+        for (k, work) in works.iter().enumerate() {
+            work.tell_holds(self.surfaces.holds(k));
+        }
         let Touching { surfaces, origin, instructions, mode, .. } = self;
         let h = frame.model.frame_dt() / f64::from(substeps);
         let rest_speed = (2.0 * frame.model.gravity.length() * h) as f32;

@@ -15,18 +15,23 @@
 use crate::contact::bvh::Tree;
 use crate::contact::closest::{closest, edge_edge, point_triangle};
 use crate::contact::rules::Rules;
-use crate::contact::surface::{Features, Surface};
+use crate::contact::surface::{Features, NONE, Surface};
 use crate::lanes::{Eight, Instructions, Kernel, Lanes, Point, Rows, Vectors, WIDTH};
 use crate::parallel::Parallel;
 
 /// Patches whose pairs are kept together: work is shared among threads by these.
 const PATCHES_PER_BLOCK: usize = 32;
 
+/// A search does until patches have moved against each other by so many skins, in the mean.
+const FAR_IN_SKINS: f32 = 3.0;
+
 /// Eight pairs, of vertex and triangle or of edges.
 #[derive(Clone, Debug)]
 struct Eights {
     /// Vertices of each.
     rows: [[u32; 4]; WIDTH],
+    /// Places in the surface: of the triangle, or of both edges.
+    features: [[u32; 2]; WIDTH],
     /// Distance that is kept, m; minus infinity for what fills up.
     skin: Eight,
     /// No pair touches before its patches have moved this far against each other, m.
@@ -39,8 +44,8 @@ struct Meeting {
     patches: [u32; 2],
     /// How far they have moved against each other since the search, m.
     moved: f32,
-    /// The list of near pairs is complete until they have moved this far, m.
-    listed: f32,
+    /// The list of near pairs is complete as long as the second moves against the first within this, m.
+    listed: Ways,
     /// First of its eights, how many of vertex and triangle, and how many of edges.
     eights: [u32; 3],
 }
@@ -81,7 +86,12 @@ pub struct Contact {
     pub skin: f32,
     /// The rule of their things, by its place.
     pub rule: u32,
+    /// Whether nothing beside them is nearer, so that they push each other; others may only not cross.
+    pub nearest: bool,
 }
+
+/// No motion at all is within it.
+const NOWHERE: Ways = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
 
 /// How motion of a patch differs among its vertices: corners of a box around their ways.
 pub(super) type Ways = ([f32; 3], [f32; 3]);
@@ -105,6 +115,8 @@ pub struct Pairs {
     reaches: Vec<f32>,
     /// Whether there was a search since [`Pairs::forget`].
     searched: bool,
+    /// For how many substeps it does, this one among them.
+    ahead: u32,
 }
 
 /// What is known about the vertices of a surface.
@@ -124,8 +136,9 @@ pub struct Search<'a> {
     pub rules: &'a Rules,
     /// The largest skin, m.
     pub skin: f32,
-    /// Substeps that are left in this frame, this one among them: a search should do for all.
-    pub left: f32,
+    /// Substeps that are left in this frame, this one among them: a search should do for all, unless parts move far against each
+    /// other.
+    pub left: u32,
     /// For how many substeps a list of near pairs should do.
     pub ahead: f32,
     /// Distance that a pair is looked at beyond the skin in any case, m.
@@ -153,7 +166,8 @@ impl Pairs {
             list.resize(n, Ways::default());
         }
         self.features.resize_with(n, Features::default);
-        let mut again = !self.searched;
+        self.ahead = self.ahead.saturating_sub(1);
+        let mut again = !self.searched || self.ahead == 0;
         if !again {
             self.measure_ways(parallel, surface, vertices);
             for ((ways, _), allowed) in self.ways.iter().zip(&self.allowed) {
@@ -197,6 +211,23 @@ impl Pairs {
         self.reaches.extend(self.ways.iter().map(|(ways, _)| 1.001 * furthest(ways, &(mean, mean))));
     }
 
+    /// For how many substeps a search does: until patches have moved against the mean of all by some skins, as the number of pairs
+    /// that are that near grows with the square of it.
+    fn horizon(&self, search: &Search) -> u32 {
+        let middle = |(low, high): &Ways| [0, 1, 2].map(|k| 0.5 * (low[k] + high[k]));
+        let n = self.ways.len().max(1) as f32;
+        let (mut sum, mut squares) = ([0.0f32; 3], 0.0);
+        for (_, step) in &self.ways {
+            let [x, y, z] = middle(step);
+            sum = [sum[0] + x, sum[1] + y, sum[2] + z];
+            squares += x * x + y * y + z * z;
+        }
+        let mean = (sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / (n * n);
+        let moved = (squares / n - mean).max(0.0).sqrt();
+        let most = (FAR_IN_SKINS * search.skin / moved.max(f32::MIN_POSITIVE)).min(search.left as f32);
+        (most as u32).clamp(1, search.left.max(1))
+    }
+
     /// Looks for patches that may meet until the end of the frame.
     fn look(
         &mut self,
@@ -210,7 +241,9 @@ impl Pairs {
         self.reference.clear();
         self.reference.extend_from_slice(vertices.before);
         self.measure_ways(parallel, surface, vertices);
+        self.ahead = self.horizon(search);
         let n = surface.len();
+        let ahead = self.ahead as f32;
         let reference = &self.reference[..];
         parallel.heavy_blocks(&mut self.features, |first, block| {
             for (i, features) in block.iter_mut().enumerate() {
@@ -220,8 +253,8 @@ impl Pairs {
         for p in 0..n {
             let ((ways, _), hull) = (&self.ways[p], &self.features[p].hull);
             for k in 0..3 {
-                self.allowed[p].0[k] = (search.left * ways.0[k]).min(0.0) - search.skin;
-                self.allowed[p].1[k] = (search.left * ways.1[k]).max(0.0) + search.skin;
+                self.allowed[p].0[k] = (ahead * ways.0[k]).min(0.0) - search.skin;
+                self.allowed[p].1[k] = (ahead * ways.1[k]).max(0.0) + search.skin;
                 self.swept[p].0[k] = hull.0[k] + self.allowed[p].0[k] - 0.5 * search.skin;
                 self.swept[p].1[k] = hull.1[k] + self.allowed[p].1[k] + 0.5 * search.skin;
             }
@@ -300,10 +333,28 @@ pub(super) fn gap(a: &Ways, b: &Ways) -> f32 {
     square.sqrt()
 }
 
-/// A box that is wider by `far` on all sides.
+/// How the second of two patches moves against the first.
 #[inline(always)]
-fn wider(&(low, high): &Ways, far: f32) -> Ways {
-    ([low[0] - far, low[1] - far, low[2] - far], [high[0] + far, high[1] + far, high[2] + far])
+fn against(first: &Ways, second: &Ways) -> Ways {
+    ([0, 1, 2].map(|k| second.0[k] - first.1[k]), [0, 1, 2].map(|k| second.1[k] - first.0[k]))
+}
+
+/// The same as seen from the second.
+#[inline(always)]
+fn reversed(&(low, high): &Ways) -> Ways {
+    (high.map(|c| -c), low.map(|c| -c))
+}
+
+/// Whether a box is inside another; what is not a number is not.
+#[inline(always)]
+fn is_within(a: &Ways, b: &Ways) -> bool {
+    (0..3).all(|k| a.0[k] >= b.0[k] && a.1[k] <= b.1[k])
+}
+
+/// Where a thing has to be to come within `far` of a box, if it moves within `moves` against it.
+#[inline(always)]
+fn reach(&(low, high): &Ways, moves: &Ways, far: f32) -> Ways {
+    ([0, 1, 2].map(|k| low[k] - far - moves.1[k]), [0, 1, 2].map(|k| high[k] + far - moves.0[k]))
 }
 
 impl Block {
@@ -352,7 +403,7 @@ impl Kernel for Meet<'_> {
                 }
                 let patches = [p as u32, q as u32];
                 let never = f32::NEG_INFINITY;
-                block.meetings.push(Meeting { patches, moved: 0.0, listed: never, eights: [0; 3] });
+                block.meetings.push(Meeting { patches, moved: 0.0, listed: NOWHERE, eights: [0; 3] });
                 block.free.push((patches, never));
             });
         }
@@ -369,17 +420,30 @@ struct Lister<'a> {
     rest: Option<&'a [Point]>,
     skin: f32,
     near: f32,
+    /// What comes within this is listed, m,
     far: f32,
+    /// as the second patch moves against the first within this, m.
+    moves: Ways,
     eights: &'a mut Vec<Eights>,
 }
 
 impl Lister<'_> {
-    /// Vertices of patch `p` and triangles of patch `q`.
+    /// Which of eight pairs may come near, by the vectors from the closest point of the second feature to that of the first: a plane across
+    /// it is between the two until one of them has moved through it.
     #[inline(always)]
-    fn points_and_triangles<L: Lanes>(&mut self, p: usize, q: usize, open: &mut [Filling; 2]) {
+    fn may_come_near<L: Lanes>(&self, vector: Vectors<L>, distance: L, moves: &Ways) -> u8 {
+        let most = |c: L, k: usize| (c * L::splat(moves.0[k])).max(c * L::splat(moves.1[k]));
+        let approach = most(vector.x, 0) + most(vector.y, 1) + most(vector.z, 2);
+        let tiny = L::splat(1e-6 * self.far * self.far);
+        (distance * distance - approach).mask_below(distance * L::splat(self.far) + tiny)
+    }
+
+    /// Vertices of patch `p` and triangles of patch `q`, which moves against it within `moves`.
+    #[inline(always)]
+    fn points_and_triangles<L: Lanes>(&mut self, p: usize, q: usize, moves: &Ways, open: &mut [Filling; 2]) {
         let Lister { surface, features, reference, far, .. } = *self;
         let other = &features[q];
-        let all = other.triangles.meet::<L>(wider(&features[p].hull, far));
+        let all = other.triangles.meet::<L>(reach(&features[p].hull, moves, far));
         if all == 0 {
             return;
         }
@@ -387,13 +451,13 @@ impl Lister<'_> {
         let (a, b, c) = (Vectors::load(a), Vectors::load(b), Vectors::load(c));
         for &v in surface.vertices(p) {
             let [x, y, z, _] = reference[v as usize];
-            let mut mask = all & other.triangles.meet::<L>(wider(&([x, y, z], [x, y, z]), far));
+            let mut mask = all & other.triangles.meet::<L>(reach(&([x, y, z], [x, y, z]), moves, far));
             if mask == 0 {
                 continue;
             }
             let (vector, _) = point_triangle::<L>(Vectors::splat([x, y, z]), a, b, c);
             let distance = vector.length();
-            mask &= distance.mask_below(L::splat(far));
+            mask &= self.may_come_near(vector, distance, moves);
             if mask == 0 {
                 continue;
             }
@@ -404,7 +468,8 @@ impl Lister<'_> {
                 mask &= mask - 1;
                 let [a, b, c] = surface.triangles(q)[l];
                 if a != v && b != v && c != v {
-                    self.put::<L>(0, [v, a, b, c], distances[l], open);
+                    let features = [0, (q * WIDTH + l) as u32];
+                    self.put::<L>(0, [v, a, b, c], features, distances[l], open);
                 }
             }
         }
@@ -413,9 +478,10 @@ impl Lister<'_> {
     /// Edges of two patches.
     #[inline(always)]
     fn edges_and_edges<L: Lanes>(&mut self, p: usize, q: usize, open: &mut [Filling; 2]) {
-        let Lister { surface, features, reference, far, .. } = *self;
+        let Lister { surface, features, reference, far, moves, .. } = *self;
         let (one, other) = (&features[p], &features[q]);
-        let (around_p, around_q) = (wider(&one.hull, far), wider(&other.hull, far));
+        let (around_p, around_q) =
+            (reach(&one.hull, &moves, far), reach(&other.hull, &reversed(&moves), far));
         let mut all = [0; 3];
         for (j, all) in all.iter_mut().enumerate() {
             *all = other.edges[j].meet::<L>(around_p);
@@ -426,7 +492,7 @@ impl Lister<'_> {
                 let l = near.trailing_zeros() as usize;
                 near &= near - 1;
                 let [a, b] = surface.edges(own)[l];
-                let wide = wider(&one.edges[i].get(l), far);
+                let wide = reach(&one.edges[i].get(l), &moves, far);
                 let [x, y, z, _] = reference[a as usize];
                 let from = Vectors::<L>::splat([x, y, z]);
                 let [x, y, z, _] = reference[b as usize];
@@ -450,19 +516,21 @@ impl Lister<'_> {
                     }
                     let [c, d] = &other.ends[j];
                     let (c, d) = (Vectors::load(c), Vectors::load(d));
-                    let distance = edge_edge::<L>(from, to, c, d).0.length();
-                    mask &= distance.mask_below(L::splat(far));
+                    let vector = edge_edge::<L>(from, to, c, d).0;
+                    let distance = vector.length();
+                    mask &= self.may_come_near(vector, distance, &moves);
                     if mask == 0 {
                         continue;
                     }
                     let mut distances = [0.0; WIDTH];
                     distance.store(&mut distances);
                     while mask != 0 {
-                        let l = mask.trailing_zeros() as usize;
+                        let m = mask.trailing_zeros() as usize;
                         mask &= mask - 1;
-                        let [c, d] = surface.edges(others)[l];
+                        let [c, d] = surface.edges(others)[m];
                         if a != c && a != d && b != c && b != d {
-                            self.put::<L>(1, [a, b, c, d], distances[l], open);
+                            let features = [(own * WIDTH + l) as u32, (others * WIDTH + m) as u32];
+                            self.put::<L>(1, [a, b, c, d], features, distances[m], open);
                         }
                     }
                 }
@@ -471,9 +539,16 @@ impl Lister<'_> {
     }
 
     #[inline(always)]
-    fn put<L: Lanes>(&mut self, kind: usize, vertices: [u32; 4], distance: f32, open: &mut [Filling; 2]) {
+    fn put<L: Lanes>(
+        &mut self,
+        kind: usize,
+        vertices: [u32; 4],
+        features: [u32; 2],
+        distance: f32,
+        open: &mut [Filling; 2],
+    ) {
         let filling = &mut open[usize::from(distance > self.near)];
-        if filling.put(vertices, distance) {
+        if filling.put(vertices, features, distance) {
             self.eights.push(filling.take::<L>(kind, self.skin, self.rest));
         }
     }
@@ -494,18 +569,25 @@ impl Lister<'_> {
 #[derive(Clone, Copy)]
 struct Filling {
     rows: [[u32; 4]; WIDTH],
+    features: [[u32; 2]; WIDTH],
     distances: Eight,
     filled: usize,
 }
 
 impl Filling {
-    const NONE: Filling = Filling { rows: [[0; 4]; WIDTH], distances: [f32::INFINITY; WIDTH], filled: 0 };
+    const NONE: Filling = Filling {
+        rows: [[0; 4]; WIDTH],
+        features: [[0; 2]; WIDTH],
+        distances: [f32::INFINITY; WIDTH],
+        filled: 0,
+    };
 
     /// Puts a pair in it; tells whether it is full.
     #[inline(always)]
-    fn put(&mut self, row: [u32; 4], distance: f32) -> bool {
+    fn put(&mut self, row: [u32; 4], features: [u32; 2], distance: f32) -> bool {
         let l = self.filled % WIDTH;
         self.rows[l] = row;
+        self.features[l] = features;
         self.distances[l] = distance;
         self.filled = l + 1;
         self.filled == WIDTH
@@ -514,7 +596,7 @@ impl Filling {
     /// Takes what is in it.
     #[inline(always)]
     fn take<L: Lanes>(&mut self, kind: usize, widest: f32, rest: Option<&[Point]>) -> Eights {
-        let Filling { rows, distances, filled } = self;
+        let Filling { rows, features, distances, filled } = self;
         // What fills up must name vertices, too.
         let first = rows[0];
         rows[*filled..].fill(first);
@@ -536,7 +618,7 @@ impl Filling {
         for l in 0..WIDTH {
             free = if frees[l] < free { frees[l] } else { free };
         }
-        Eights { rows: *rows, skin, free }
+        Eights { rows: *rows, features: *features, skin, free }
     }
 }
 
@@ -551,6 +633,69 @@ const BENT: f32 = 0.25;
 
 /// Neighbours in a surface keep at most this share of their distance at rest.
 pub(super) const REST_SHARE: f32 = 0.7;
+
+/// Edges of triangles keep this share of the skin from each other: vertices keep all of it from triangles, and edges that are
+/// nearer than what is around them, as where two folds cross, stand out by less than the rest. Ropes have nothing but edges.
+pub(super) const EDGE_SHARE: f32 = 0.5;
+
+/// What rises from the nearest point of a triangle or edge by less than this share of its length is as flat as it.
+const FLAT: f32 = 0.02;
+
+/// A weight that is less than this is none.
+const NO_WEIGHT: f32 = 1e-4;
+
+/// Whether a place is further along a direction than another, as seen from there.
+#[inline(always)]
+fn rises(from: [f32; 3], to: Point, [x, y, z]: [f32; 3]) -> bool {
+    let way = [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
+    let length = (way[0] * way[0] + way[1] * way[1] + way[2] * way[2]).sqrt();
+    way[0] * x + way[1] * y + way[2] * z > FLAT * length
+}
+
+/// The point that some places with weights make.
+#[inline(always)]
+fn point(weights: &[f32], places: &[Point]) -> [f32; 3] {
+    let mut sum = [0.0; 3];
+    for (weight, place) in weights.iter().zip(places) {
+        for k in 0..3 {
+            sum[k] += weight.abs() * place[k];
+        }
+    }
+    sum
+}
+
+/// Whether a vertex is nearer to a triangle than to those beside it, whose far corners are `across`: if it is nearest to a side, and
+/// the triangle beyond rises towards it from there, that one is nearer (its Voronoi region; the "ghost contacts" of games).
+#[inline(always)]
+fn is_nearest_triangle(
+    across: [u32; 3],
+    vertices: [u32; 4],
+    weights: [f32; 4],
+    normal: [f32; 3],
+    at: impl Fn(u32) -> Point,
+) -> bool {
+    if weights[1].max(weights[2]).max(weights[3]) < -NO_WEIGHT {
+        return true;
+    }
+    let nearest = point(&weights[1..], &[at(vertices[1]), at(vertices[2]), at(vertices[3])]);
+    (0..3).all(|k| weights[k + 1] < -NO_WEIGHT || across[k] == NONE || !rises(nearest, at(across[k]), normal))
+}
+
+/// Whether two edges are nearer to each other than the triangles beside them, whose far corners are `wings`, to the other edge.
+#[inline(always)]
+fn are_nearest_edges(
+    wings: [[u32; 2]; 2],
+    vertices: [u32; 4],
+    weights: [f32; 4],
+    normal: [f32; 3],
+    at: impl Fn(u32) -> Point,
+) -> bool {
+    let first = point(&weights[..2], &[at(vertices[0]), at(vertices[1])]);
+    let second = point(&weights[2..], &[at(vertices[2]), at(vertices[3])]);
+    let turned = normal.map(|c| -c);
+    wings[0].iter().all(|&w| w == NONE || !rises(first, at(w), turned))
+        && wings[1].iter().all(|&w| w == NONE || !rises(second, at(w), normal))
+}
 
 /// Looks at the pairs of a block that may touch.
 struct Examine<'a> {
@@ -573,12 +718,12 @@ impl Kernel for Examine<'_> {
         contacts.clear();
         for &m in open.iter() {
             let meeting = &mut meetings[m as usize];
-            let is_listed = meeting.moved < meeting.listed;
-            if !is_listed {
-                free[m as usize].1 =
-                    list::<L>(meeting, surface, features, reference, vertices.rest, search, eights);
-            }
             let [p, q] = meeting.patches.map(|p| p as usize);
+            let moves = against(&ways[p].0, &ways[q].0);
+            if !is_within(&moves, &meeting.listed) {
+                free[m as usize].1 =
+                    list::<L>(meeting, moves, surface, features, reference, vertices.rest, search, eights);
+            }
             let step = furthest(&ways[p].1, &ways[q].1) + ROUNDING * search.skin;
             let [first, of_triangles, of_edges] = meeting.eights.map(|n| n as usize);
             let [p, q] = meeting.patches.map(|p| surface.thing(p as usize));
@@ -586,17 +731,19 @@ impl Kernel for Examine<'_> {
             for (k, eight) in eights[first..first + of_triangles + of_edges].iter().enumerate() {
                 if eight.free <= meeting.moved {
                     let kind = usize::from(k >= of_triangles);
-                    examine::<L>(kind, eight, EMIT * search.slop, step, rule, vertices, contacts);
+                    examine::<L>(kind, eight, EMIT * search.slop, step, rule, surface, vertices, contacts);
                 }
             }
         }
     }
 }
 
-/// Lists the near pairs of a meeting anew; returns how far its patches may move before a pair can touch, m.
+/// Lists the near pairs of a meeting anew, whose second patch has moved against the first within `moves`; returns how far its patches
+/// may move before a pair can touch, or the list is not complete, m.
 #[inline(always)]
 fn list<L: Lanes>(
     meeting: &mut Meeting,
+    moves: Ways,
     surface: &Surface,
     features: &[Features],
     reference: &[Point],
@@ -605,44 +752,63 @@ fn list<L: Lanes>(
     eights: &mut Vec<Eights>,
 ) -> f32 {
     let [p, q] = meeting.patches.map(|p| p as usize);
-    meeting.listed = search.ahead * meeting.moved + search.slop;
+    // On in the same direction, and a little in all.
+    let aside = search.slop + ASIDE * meeting.moved;
+    let moves = (
+        moves.0.map(|c| (search.ahead * c).min(0.0) - aside),
+        moves.1.map(|c| (search.ahead * c).max(0.0) + aside),
+    );
+    meeting.listed = moves;
     meeting.eights = [eights.len() as u32, 0, 0];
     let things = [p, q].map(|p| surface.thing(p));
     let one = things[0] == things[1];
     let skin = search.rules.at(search.rules.place(things[0], things[1])).skin;
-    let far = skin + meeting.listed;
-    let mut between = gap(&features[p].hull, &features[q].hull);
-    if between <= far && p != q {
-        between = between.max(features[p].layered::<L>(&features[q]) - ROUNDING * skin);
+    let far = skin + EMIT * search.slop;
+    let (around_p, hull) = (reach(&features[p].hull, &moves, far), &features[q].hull);
+    if (0..3).any(|k| around_p.0[k] > hull.1[k] || around_p.1[k] < hull.0[k]) {
+        return aside.max(gap(&features[p].hull, hull) - skin);
     }
-    if between > far {
-        meeting.listed = between - skin;
-        return meeting.listed;
+    if p != q {
+        let (now, left) = features[p].layered::<L>(&features[q], &moves);
+        if left > far + ROUNDING * skin {
+            return aside.max(now - ROUNDING * skin - skin);
+        }
     }
     // Only within a thing is the distance at rest one that is meant.
     let between_at_rest = if one { gap(&surface.rest_hull(p), &surface.rest_hull(q)) } else { f32::INFINITY };
     // Neighbours that face the same way are one piece, which must bend before it touches itself.
     let bent = BENT * surface.edge_length();
-    if between_at_rest < far && meeting.moved < bent && features[p].face_alike::<L>(&features[q]) {
-        meeting.listed = bent;
+    if between_at_rest < skin + aside && meeting.moved < bent && features[p].face_alike::<L>(&features[q]) {
+        // No further in any direction than it takes.
+        let within = bent / 3.0f32.sqrt();
+        meeting.listed = ([-within; 3], [within; 3]);
         return bent;
     }
     // Only neighbours are so near at rest that they cannot keep the whole distance.
     let rest = (between_at_rest * REST_SHARE < skin).then_some(rest);
     let near = skin + 0.5 * search.slop + meeting.moved;
     let first = eights.len();
-    let mut lister = Lister { surface, features, reference, rest, skin, near, far, eights };
+    let mut lister = Lister { surface, features, reference, rest, skin, near, far, moves, eights };
     let mut open = [Filling::NONE; 2];
-    lister.points_and_triangles::<L>(p, q, &mut open);
+    lister.points_and_triangles::<L>(p, q, &moves, &mut open);
     if p != q {
-        lister.points_and_triangles::<L>(q, p, &mut open);
+        lister.points_and_triangles::<L>(q, p, &reversed(&moves), &mut open);
     }
     let of_triangles = lister.close::<L>(0, &mut open);
+    if !surface.has_lines(p) && !surface.has_lines(q) {
+        let less = (1.0 - EDGE_SHARE) * skin;
+        lister.skin -= less;
+        lister.near -= less;
+        lister.far -= less;
+    }
     lister.edges_and_edges::<L>(p, q, &mut open);
     let all = lister.close::<L>(1, &mut open);
     meeting.eights = [first, of_triangles - first, all - of_triangles].map(|n| n as u32);
-    eights[first..].iter().fold(meeting.listed, |free, eight| free.min(eight.free))
+    eights[first..].iter().fold(aside, |free, eight| free.min(eight.free))
 }
+
+/// A list does for motion in other directions than that of now by this share of what there was.
+const ASIDE: f32 = 0.5;
 
 /// Looks at eight pairs that may touch, of patches that move against each other by `step` at most; those are told that come
 /// within `reach` of their skin, m.
@@ -653,6 +819,7 @@ fn examine<L: Lanes>(
     reach: f32,
     step: f32,
     rule: u32,
+    surface: &Surface,
     vertices: &Vertices,
     contacts: &mut Vec<Contact>,
 ) {
@@ -696,11 +863,19 @@ fn examine<L: Lanes>(
     while touching != 0 {
         let l = touching.trailing_zeros() as usize;
         touching &= touching - 1;
+        let (rows, weights) = (eight.rows[l], [each[0][l], each[1][l], each[2][l], each[3][l]]);
+        let normal = [normals[0][l], normals[1][l], normals[2][l]];
+        let at = |v: u32| vertices.before[v as usize];
+        let nearest = match kind {
+            0 => is_nearest_triangle(surface.across(eight.features[l][1]), rows, weights, normal, at),
+            _ => are_nearest_edges(eight.features[l].map(|e| surface.wings(e)), rows, weights, normal, at),
+        };
         contacts.push(Contact {
             first_side: 1 + kind as u8,
-            vertices: eight.rows[l],
-            weights: [each[0][l], each[1][l], each[2][l], each[3][l]],
-            normal: [normals[0][l], normals[1][l], normals[2][l]],
+            vertices: rows,
+            weights,
+            normal,
+            nearest,
             distance: distances[l],
             gap: gaps[l],
             way: [ways[0][l], ways[1][l], ways[2][l]],

@@ -400,6 +400,7 @@ impl Stochastic {
             return;
         }
         let contact = Contact {
+            nearest: true,
             vertices,
             first_side: 1 + pair.kind,
             weights: [0.0; 4],

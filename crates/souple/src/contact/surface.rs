@@ -20,6 +20,8 @@ pub struct Patch {
     corners: (u32, u32),
     /// The thing that it is of.
     thing: u16,
+    /// Whether it has segments that are no sides of triangles.
+    lines: bool,
 }
 
 /// A surface: triangles of vertices with given numbers.
@@ -27,8 +29,13 @@ pub struct Patch {
 pub struct Surface {
     /// Corners, eight triangles per patch; [`NONE`] fills up.
     triangles: Vec<[u32; 3]>,
+    /// By triangle: the far corners of its neighbours, across the side that is opposite to each of its corners; [`NONE`] where
+    /// there is none, or more than one.
+    across: Vec<[u32; 3]>,
     /// Ends, filled up per patch.
     edges: Vec<[u32; 2]>,
+    /// By edge: the far corners of its two triangles; [`NONE`] where there is none, or more than two.
+    wings: Vec<[u32; 2]>,
     vertices: Vec<u32>,
     corners: Vec<u32>,
     patches: Vec<Patch>,
@@ -90,6 +97,7 @@ impl Surface {
         ends.sort_unstable();
         ends.dedup_by_key(|e| e.0);
         ends.sort_unstable_by_key(|e| (e.1, e.0));
+        let sides = Sides::new(triangles);
         let mut next = ends.iter().peekable();
         for (p, chunk) in order.chunks(WIDTH).enumerate() {
             let (first_vertex, first_corner) = (self.vertices.len(), self.corners.len());
@@ -97,6 +105,7 @@ impl Surface {
             for l in 0..WIDTH {
                 let t = chunk.get(l).map_or([NONE; 3], |&t| triangles[t as usize]);
                 self.triangles.push(t);
+                self.across.push(sides.across(t));
                 for v in t.into_iter().filter(|v| *v != NONE) {
                     if !std::mem::replace(&mut seen_vertices[v as usize], true) {
                         self.vertices.push(v);
@@ -108,9 +117,11 @@ impl Surface {
             }
             while let Some((e, _)) = next.next_if(|e| (e.1 as usize) < (p + 1) * WIDTH) {
                 self.edges.push(*e);
+                self.wings.push(sides.wings(*e));
             }
             while !self.edges.len().is_multiple_of(WIDTH) {
                 self.edges.push([NONE; 2]);
+                self.wings.push([NONE; 2]);
             }
             let count = |list: usize, first: usize| (first as u32, (list - first) as u32);
             self.patches.push(Patch {
@@ -118,6 +129,7 @@ impl Surface {
                 edges: count(self.edges.len() / WIDTH, first_edge / WIDTH),
                 corners: count(self.corners.len(), first_corner),
                 thing,
+                lines: chunk.iter().any(|&t| is_segment(&triangles[t as usize])),
             });
             self.rest_hulls.push(around(&self.corners[first_corner..], places));
         }
@@ -128,6 +140,24 @@ impl Surface {
     #[inline(always)]
     pub fn thing(&self, p: usize) -> u16 {
         self.patches[p].thing
+    }
+
+    /// Whether a patch has segments that are no sides of triangles, as ropes do.
+    #[inline(always)]
+    pub fn has_lines(&self, p: usize) -> bool {
+        self.patches[p].lines
+    }
+
+    /// The far corners of the neighbours of a triangle, given by its place, across the side opposite to each corner.
+    #[inline(always)]
+    pub fn across(&self, triangle: u32) -> [u32; 3] {
+        self.across[triangle as usize]
+    }
+
+    /// The far corners of the triangles at an edge, given by its place.
+    #[inline(always)]
+    pub fn wings(&self, edge: u32) -> [u32; 2] {
+        self.wings[edge as usize]
     }
 
     /// Mean length of edges at rest, m.
@@ -177,6 +207,53 @@ impl Surface {
     #[inline(always)]
     pub fn edges(&self, eight: usize) -> &[[u32; 2]] {
         &self.edges[eight * WIDTH..(eight + 1) * WIDTH]
+    }
+}
+
+/// Whether a triangle names a vertex twice.
+fn is_segment(&[a, b, c]: &[u32; 3]) -> bool {
+    a == b || b == c || c == a
+}
+
+/// Sides of triangles, each with the corner opposite to it, in rising order.
+struct Sides(Vec<([u32; 2], u32)>);
+
+impl Sides {
+    fn new(triangles: &[[u32; 3]]) -> Sides {
+        let real = triangles.iter().filter(|t| !is_segment(t));
+        let mut sides: Vec<([u32; 2], u32)> = real
+            .flat_map(|&[a, b, c]| [(b, c, a), (c, a, b), (a, b, c)])
+            .map(|(a, b, far)| ([a.min(b), a.max(b)], far))
+            .collect();
+        sides.sort_unstable();
+        Sides(sides)
+    }
+
+    /// The corners opposite to a side, lower end first.
+    fn at(&self, side: [u32; 2]) -> &[([u32; 2], u32)] {
+        let first = self.0.partition_point(|(s, _)| *s < side);
+        let count = self.0[first..].iter().take_while(|(s, _)| *s == side).count();
+        &self.0[first..first + count]
+    }
+
+    fn across(&self, t: [u32; 3]) -> [u32; 3] {
+        let [a, b, c] = t;
+        if a == NONE || is_segment(&t) {
+            return [NONE; 3];
+        }
+        [(b, c, a), (c, a, b), (a, b, c)].map(|(a, b, own)| match self.at([a.min(b), a.max(b)]) {
+            [(_, one), (_, other)] if *one == own => *other,
+            [(_, one), _] => *one,
+            _ => NONE,
+        })
+    }
+
+    fn wings(&self, side: [u32; 2]) -> [u32; 2] {
+        match self.at(side) {
+            [(_, one)] => [*one, NONE],
+            [(_, one), (_, other)] => [*one, *other],
+            _ => [NONE; 2],
+        }
     }
 }
 
@@ -264,12 +341,27 @@ impl Features {
         )
     }
 
-    /// A distance that two patches are not nearer than, m: apart along the way that one of them faces.
+    /// A distance that two patches are not nearer than, m: apart along the way that one of them faces; and one that is left if the
+    /// other moves within a box against it.
     #[inline(always)]
-    pub fn layered<L: Lanes>(&self, other: &Features) -> f32 {
-        let apart = |a: (f32, f32), b: (f32, f32)| (a.0 - b.1).max(b.0 - a.1);
-        let one = apart(self.slab, other.along::<L>(self.axis));
-        one.max(apart(other.slab, self.along::<L>(other.axis)))
+    pub fn layered<L: Lanes>(&self, other: &Features, moves: &([f32; 3], [f32; 3])) -> (f32, f32) {
+        let (mut now, mut left) = (f32::NEG_INFINITY, f32::NEG_INFINITY);
+        let ranges = [
+            (self.axis, self.slab, other.along::<L>(self.axis)),
+            (other.axis, self.along::<L>(other.axis), other.slab),
+        ];
+        for (axis, own, its) in ranges {
+            let (mut down, mut up) = (0.0, 0.0);
+            for k in 0..3 {
+                let ends = [axis[k] * moves.0[k], axis[k] * moves.1[k]];
+                down -= ends[0].min(ends[1]);
+                up += ends[0].max(ends[1]);
+            }
+            let (above, below) = (its.0 - own.1, own.0 - its.1);
+            now = now.max(above).max(below);
+            left = left.max(above - down).max(below - up);
+        }
+        (now, left)
     }
 
     /// Whether the triangles of two patches all face within 45° of the same direction, as those of a piece that is hardly bent.

@@ -66,6 +66,9 @@ pub struct Surfaces {
     pushes: Vec<Point>,
     /// What it adds to places before, m: motion that is not to become speed.
     shifts: Vec<Point>,
+    /// The direction against which each vertex cannot be pushed, as something that does not give way is there; shorter than 1
+    /// where that gives way a little.
+    holds: Vec<[f32; 3]>,
     /// The round in which each vertex was last held back.
     changed: Vec<u32>,
     /// How far each vertex has moved in this substep, m.
@@ -115,6 +118,7 @@ impl Surfaces {
             now: nothing.clone(),
             pushes: nothing.clone(),
             shifts: nothing,
+            holds: vec![[0.0; 3]; n],
             changed: vec![0; n],
             ..Surfaces::default()
         }
@@ -134,6 +138,7 @@ impl Surfaces {
     /// Forgets what was near.
     pub fn begin_frame(&mut self) {
         self.pairs.forget();
+        self.holds.fill([0.0; 3]);
         if let Some((stochastic, _)) = &mut self.sampled {
             stochastic.forget();
         }
@@ -144,6 +149,12 @@ impl Surfaces {
     pub fn places(&mut self, thing: usize) -> (&mut [Point], &mut [Point]) {
         let range = self.firsts[thing]..self.firsts[thing + 1];
         (&mut self.before[range.clone()], &mut self.now[range])
+    }
+
+    /// By what each vertex of a thing is held: colliders that hold some are to be written before [`Surfaces::respond`].
+    pub fn holds(&mut self, thing: usize) -> &mut [[f32; 3]] {
+        let range = self.firsts[thing]..self.firsts[thing + 1];
+        &mut self.holds[range]
     }
 
     /// What contact adds to the places of a thing, m, and what of it is not to become speed.
@@ -173,8 +184,7 @@ impl Surfaces {
         let skin = rules.widest();
         match sampled {
             None => {
-                let left = substep.left as f32;
-                let search = Search { rules, skin, left, ahead: AHEAD, slop: SLOP * skin };
+                let search = Search { rules, skin, left: substep.left, ahead: AHEAD, slop: SLOP * skin };
                 pairs.find(parallel, instructions, surface, &vertices, &search);
             }
             Some((stochastic, budget)) => {
@@ -185,7 +195,7 @@ impl Surfaces {
 
     /// The contacts that were found last, but for those that hold what has crossed, and their rules.
     pub fn contacts(&self) -> impl Iterator<Item = (&Contact, &Rule)> {
-        let all = all_contacts(&self.pairs, &self.sampled);
+        let all = all_contacts(&self.pairs, &self.sampled).filter(|c| c.nearest);
         let held = all.filter(|c| !self.tangle.ignores(c.vertices, c.first_side));
         held.map(|c| (c, self.rules.at(c.rule as usize)))
     }
@@ -199,7 +209,7 @@ impl Surfaces {
     /// Finds what touches after a substep and pushes it apart.
     pub fn respond(&mut self, parallel: &Parallel, instructions: Instructions, substep: &Substep) {
         self.predict(parallel, instructions, substep);
-        let Surfaces { surface, pairs, sampled, rules, now, pushes, shifts, tangle, .. } = self;
+        let Surfaces { surface, pairs, sampled, rules, now, pushes, shifts, holds, tangle, .. } = self;
         for (push, now) in pushes.iter_mut().zip(now.iter()) {
             *push = [0.0, 0.0, 0.0, now[3]];
         }
@@ -211,9 +221,10 @@ impl Surfaces {
                 *shift = [push[0], push[1], push[2], 0.0];
             }
         }
-        for contact in all_contacts(pairs, sampled).filter(|c| !tangle.ignores(c.vertices, c.first_side)) {
-            press(contact, rules.at(contact.rule as usize), substep, pushes, shifts);
-        }
+        let near = all_contacts(pairs, sampled).filter(|c| c.nearest);
+        let near = near.filter(|c| !tangle.ignores(c.vertices, c.first_side));
+        near.for_each(|c| press(c, rules.at(c.rule as usize), substep, pushes, shifts, holds));
+        holds.iter_mut().for_each(|hold| *hold = hold.map(|c| STILL_HELD * c));
     }
 
     /// How many contacts [`Surfaces::respond`] found.
@@ -409,27 +420,110 @@ fn separation(distance: f64, skin: f64) -> f64 {
     (HELD_APART * skin).min(CLOSEST * distance)
 }
 
-/// Pushes two features apart.
+/// What is held by something keeps this share of that from one substep to the next.
+const STILL_HELD: f32 = 0.7;
+
+/// How much of the mobility of a vertex is left along a direction, which may lead against what holds it.
 #[inline(always)]
-fn press(contact: &Contact, rule: &Rule, substep: &Substep, pushes: &mut [Point], shifts: &mut [Point]) {
+fn free_share(hold: &[f32; 3], normal: &[f32; 3], sign: f32) -> f32 {
+    let against = (sign * (hold[0] * normal[0] + hold[1] * normal[1] + hold[2] * normal[2])).min(0.0);
+    1.0 - against * against
+}
+
+/// Lets vertices be held along a direction by a share of 1, if they are not held more already.
+#[inline(always)]
+fn hold(hold: &mut [f32; 3], normal: &[f32; 3], sign: f32, share: f32) {
+    if hold[0] * hold[0] + hold[1] * hold[1] + hold[2] * hold[2] < share {
+        let length = sign * share.sqrt();
+        *hold = [length * normal[0], length * normal[1], length * normal[2]];
+    }
+}
+
+/// How far the features of a contact give way along its normal.
+struct Mobility {
+    /// Of both sides, 1/kg: if nothing held them.
+    all: [f32; 2],
+    /// As they are held.
+    left: [f32; 2],
+    /// Of each vertex.
+    of: [f32; 4],
+}
+
+impl Mobility {
+    #[inline(always)]
+    fn new(contact: &Contact, pushes: &[Point], holds: &[[f32; 3]]) -> Mobility {
+        let Contact { vertices, first_side, weights, normal, .. } = contact;
+        let mut mobility = Mobility { all: [0.0; 2], left: [0.0; 2], of: [0.0; 4] };
+        for k in 0..4 {
+            let side = usize::from(k >= usize::from(*first_side));
+            let v = vertices[k] as usize;
+            let square = weights[k] * weights[k];
+            mobility.of[k] = pushes[v][3] * free_share(&holds[v], normal, weights[k].signum());
+            mobility.all[side] += square * pushes[v][3];
+            mobility.left[side] += square * mobility.of[k];
+        }
+        mobility
+    }
+
+    /// Held from both sides: something has to give way.
+    fn is_squeezed(&self) -> bool {
+        self.left[0] + self.left[1] < 1e-3 * (self.all[0] + self.all[1])
+    }
+
+    /// Each side is held as much as the other is.
+    #[inline(always)]
+    fn hold(&self, contact: &Contact, holds: &mut [[f32; 3]]) {
+        let Contact { vertices, first_side, weights, normal, .. } = contact;
+        for k in 0..4 {
+            let (own, other) = if k < usize::from(*first_side) { (0, 1) } else { (1, 0) };
+            // Far corners of a triangle are free.
+            if self.all[own] > 0.0 && weights[k].abs() > 0.1 {
+                let held = if self.all[other] > 0.0 { 1.0 - self.left[other] / self.all[other] } else { 1.0 };
+                hold(&mut holds[vertices[k] as usize], normal, weights[k].signum(), held);
+            }
+        }
+    }
+}
+
+/// Pushes two features apart. What holds them is known, and told on: otherwise a heap would sink into itself by as many times the
+/// fall of a substep as it has layers, and be let out again for ever.
+#[inline(always)]
+fn press(
+    contact: &Contact,
+    rule: &Rule,
+    substep: &Substep,
+    pushes: &mut [Point],
+    shifts: &mut [Point],
+    holds: &mut [[f32; 3]],
+) {
     let Contact { vertices, weights, normal, distance, gap, way, skin, .. } = *contact;
     let mut moved = [0.0f32; 3];
-    let mut mobility = 0.0;
     for k in 0..4 {
         let p = &pushes[vertices[k] as usize];
         for c in 0..3 {
             moved[c] += weights[k] * p[c];
         }
-        mobility += weights[k] * weights[k] * p[3];
     }
     let along = |v: [f32; 3]| normal[0] * v[0] + normal[1] * v[1] + normal[2] * v[2];
     let gap = gap + along(moved);
     let recovery = RECOVERY_SPEED * substep.h;
     let target = if distance < skin { skin.min(distance + recovery) } else { skin };
     let touches = gap < target;
-    if !touches || mobility <= 0.0 {
+    if !touches {
         return;
     }
+    let mut mobility = Mobility::new(contact, pushes, holds);
+    let whole = mobility.all[0] + mobility.all[1];
+    if whole <= 0.0 {
+        return;
+    }
+    if mobility.is_squeezed() {
+        mobility.left = mobility.all;
+        (0..4).for_each(|k| mobility.of[k] = pushes[vertices[k] as usize][3]);
+    } else {
+        mobility.hold(contact, holds);
+    }
+    let left = mobility.left[0] + mobility.left[1];
     let approach = -along(way);
     let bounces = rule.restitution > 0.0 && approach > substep.rest_speed * substep.h;
     let target = if bounces { target.max(distance + rule.restitution * approach) } else { target };
@@ -444,9 +538,9 @@ fn press(contact: &Contact, rule: &Rule, substep: &Substep, pushes: &mut [Point]
     let lost = (rule.friction * (push - let_out) / length.max(f32::MIN_POSITIVE)).min(1.0);
     for k in 0..4 {
         let p = &mut pushes[vertices[k] as usize];
-        let share = weights[k] * p[3] / mobility;
+        let (share, share_of_slip) = (weights[k] * mobility.of[k] / left, weights[k] * p[3] / whole);
         for c in 0..3 {
-            p[c] += (normal[c] * push - slip[c] * lost) * share;
+            p[c] += normal[c] * push * share - slip[c] * lost * share_of_slip;
         }
         if let_out > 0.0 {
             let s = &mut shifts[vertices[k] as usize];

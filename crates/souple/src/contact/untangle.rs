@@ -89,6 +89,9 @@ pub struct Pull {
     pub direction: [f32; 3],
 }
 
+/// Nothing moves.
+const STILL: Hull = ([0.0; 3], [0.0; 3]);
+
 /// Lowest and highest corner of a box, m.
 type Hull = ([f32; 3], [f32; 3]);
 
@@ -415,7 +418,7 @@ impl Kernel for Pierce<'_> {
                 let q = q as usize;
                 let (one, other) = (&features[p], &features[q]);
                 // Neighbours that face the same way are one piece, which does not cross itself; layers are apart.
-                if is_kin && one.face_alike::<L>(other) || p != q && one.layered::<L>(other) > ROUNDING * far
+                if is_kin && one.face_alike::<L>(other) || p != q && one.layered::<L>(other, &STILL).0 > ROUNDING * far
                 {
                     continue;
                 }

@@ -125,6 +125,8 @@ pub(crate) struct Xpbd {
     may_touch: bool,
     /// Which vertices touch something, and how.
     marks: Vec<u8>,
+    /// Normals of colliders where they do.
+    normals: Vec<[f32; 3]>,
     clearances: Clearances,
     /// 0 for vertices that contact held in the last substep, 1 for others.
     mobility: Vec<f32>,
@@ -148,6 +150,7 @@ impl Xpbd {
             base: Vec::new(),
             may_touch: false,
             marks: Vec::new(),
+            normals: Vec::new(),
             clearances: Clearances::default(),
             mobility: Vec::new(),
             forces: Vec::new(),
@@ -197,6 +200,7 @@ impl Xpbd {
         self.mobility.resize(n, 1.0);
         self.marks.clear();
         self.marks.resize(n, 0);
+        self.normals.resize(n, [0.0; 3]);
         let waits = model.groups[body.group].contact_mode == ContactMode::Safe;
         let needs_places = self.may_touch || packed.volume.is_some() || origin.is_some();
         self.cut = Cut {
@@ -246,7 +250,8 @@ impl Xpbd {
         if first {
             self.marks.fill(0);
         }
-        let Xpbd { instructions, cut, base, before, velocities, displacements, marks, clearances, .. } = self;
+        let Xpbd { instructions, cut, base, before, velocities, displacements, clearances, .. } = self;
+        let (marks, normals) = (&mut self.marks, &mut self.normals);
         clearances.vertices_moved(*instructions, before, displacements);
         for (k, &c) in cut.colliders.iter().enumerate() {
             let Some(obstacle) = obstacle(task, c, shares, cut.h) else { continue };
@@ -261,6 +266,7 @@ impl Xpbd {
                 velocities,
                 displacements,
                 marks,
+                normals,
             );
         }
     }
@@ -311,13 +317,27 @@ impl Xpbd {
         }
     }
 
+    /// Tells which vertices lie on colliders, by their normals.
+    pub(crate) fn tell_holds(&self, holds: &mut [[f32; 3]]) {
+        for ((hold, normal), mark) in holds.iter_mut().zip(&self.normals).zip(&self.marks) {
+            if *mark != 0 {
+                *hold = *normal;
+            }
+        }
+    }
+
     /// Takes what contact of surfaces adds to places, and what of it is not to become speed.
     pub(crate) fn take_pushes(&mut self, pushes: &[Point], shifts: &[Point]) {
         for (d, push) in self.displacements.iter_mut().zip(pushes) {
             (0..3).for_each(|k| d[k] += push[k]);
         }
-        for (b, shift) in self.before.iter_mut().zip(shifts) {
-            (0..3).for_each(|k| b[k] += shift[k]);
+        let lies = self.normals.iter().zip(&self.marks);
+        for ((b, shift), (normal, mark)) in self.before.iter_mut().zip(shifts).zip(lies) {
+            let [x, y, z] = *normal;
+            let into = (shift[0] * x + shift[1] * y + shift[2] * z).min(0.0);
+            // A collider puts back at once what is pushed into it: that must not become speed, either.
+            let into = if *mark != 0 { into } else { 0.0 };
+            (0..3).for_each(|k| b[k] += shift[k] - into * normal[k]);
         }
     }
 

@@ -153,7 +153,8 @@ fn greatest<L: Lanes>(numbers: L) -> f32 {
 }
 
 /// Lets the obstacle with index `k` in the frame act on the vertices of a body over a substep. `base` are positions from
-/// `origin` when the frame began; `marks` gets [`SLIDES`] or [`STICKS`] for those that touch.
+/// `origin` when the frame began; `marks` gets [`SLIDES`] or [`STICKS`] for those that touch, `normals` those of
+/// the collider there.
 pub fn collide(
     instructions: Instructions,
     (k, obstacle): (usize, &Obstacle),
@@ -165,6 +166,7 @@ pub fn collide(
     velocities: &[Point],
     displacements: &mut [Point],
     marks: &mut [u8],
+    normals: &mut [[f32; 3]],
 ) {
     if displacements.is_empty() {
         return;
@@ -196,6 +198,7 @@ pub fn collide(
         before,
         displacements,
         marks,
+        normals,
     };
     instructions.run(touch);
     if obstacle.material.restitution > 0.0 {
@@ -223,6 +226,7 @@ struct Touch<'a> {
     before: &'a [Point],
     displacements: &'a mut [Point],
     marks: &'a mut [u8],
+    normals: &'a mut [[f32; 3]],
 }
 
 impl Kernel for Touch<'_> {
@@ -278,12 +282,16 @@ impl Touch<'_> {
         let push = greatest(moved.dot(moved)).sqrt();
 
         let (mut depths, mut losts, mut fasts) = ([0.0; WIDTH], [0.0; WIDTH], [0.0; WIDTH]);
+        let mut normals = [[0.0; WIDTH]; 3];
+        self.frame1.turn_to_world(normal).store(&mut normals);
         depth.store(&mut depths);
         lost.store(&mut losts);
         fast.store(&mut fasts);
         for l in 0..WIDTH {
             if depths[l] > 0.0 {
-                self.marks[places.at()[l] as usize] |= if losts[l] >= 1.0 { STICKS } else { SLIDES };
+                let v = places.at()[l] as usize;
+                self.marks[v] |= if losts[l] >= 1.0 { STICKS } else { SLIDES };
+                self.normals[v] = [normals[0][l], normals[1][l], normals[2][l]];
             }
         }
         let fast = may_be_fast && fast.any_above_zero();
@@ -323,6 +331,7 @@ impl Touch<'_> {
             self.displacements[v][k] = turned + place[k] - self.base[v][k];
         }
         self.marks[v] |= SLIDES;
+        self.normals[v] = [0.0; 3];
     }
 }
 
