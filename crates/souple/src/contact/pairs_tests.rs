@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use crate::contact::pairs::{Contact, Pairs, REST_SHARE, Search, Vertices};
+use crate::contact::pairs::{Contact, EDGE_SHARE, Pairs, REST_SHARE, Search, Vertices};
 use crate::contact::proximity;
 use crate::contact::rules::{Rule, Rules};
 use crate::contact::surface::Surface;
@@ -112,7 +112,8 @@ fn all_that_a_loop_over_all_pairs_finds_is_told() {
             let (start, end) = (at(&steps[s]), at(&steps[s + 1]));
             let (r, weights, proper) = vector(kind, start);
             let at_rest = vector(kind, at(&rest)).0.length();
-            let skin = f64::from(SKIN).min(f64::from(REST_SHARE) * at_rest) - 1e-5;
+            let whole = f64::from(if kind == 0 { SKIN } else { EDGE_SHARE * SKIN });
+            let skin = whole.min(f64::from(REST_SHARE) * at_rest) - 1e-5;
             let gap: f64 = (0..4).map(|k| weights[k] * end[k].dot(r.normalize())).sum();
             let nearest = (0..=8).map(|i| {
                 let t = f64::from(i) / 8.0;

@@ -90,7 +90,7 @@ fn contact_has_the_same_bits_with_all_instructions() {
             (0..3).for_each(|k| start[500][k] = middle[k] as f32 - base[500][k]);
             let [plain, best] = BOTH().map(|instructions| {
                 let (mut before, mut points) = (random_points(7, n, 0.05), start.clone());
-                let mut marks = vec![0u8; n];
+                let (mut marks, mut normals) = (vec![0u8; n], vec![[0.0; 3]; n]);
                 let mut clearances = Clearances::default();
                 clearances.begin_frame(n, 2.0, 1);
                 clearances.vertices_moved(instructions, &before, &points);
@@ -105,8 +105,9 @@ fn contact_has_the_same_bits_with_all_instructions() {
                     &velocities,
                     &mut points,
                     &mut marks,
+                    &mut normals,
                 );
-                (before, points, marks)
+                (before, points, marks, normals)
             });
             assert_eq!(plain, best, "{shape:?} {material:?}");
             let touched = plain.2.iter().filter(|m| **m != 0).count();
@@ -126,6 +127,7 @@ fn vertices_far_from_a_collider_are_skipped_without_any_difference() {
         (0..n).map(|i| [(i / 31) as f32 * 0.05 - 0.8, 0.31, (i % 31) as f32 * 0.05 - 0.8, 0.0]).collect();
     let run = |skips: bool| {
         let (mut points, mut marks) = (vec![[0.0, 0.0, 0.0, 1.0]; n], vec![0u8; n]);
+        let mut normals = vec![[0.0; 3]; n];
         let mut clearances = Clearances::default();
         clearances.begin_frame(n, 2.0, shapes.len());
         let (mut all_marks, mut first_skipped) = (Vec::new(), None);
@@ -159,6 +161,7 @@ fn vertices_far_from_a_collider_are_skipped_without_any_difference() {
                     &velocities,
                     &mut points,
                     &mut marks,
+                    &mut normals,
                 );
             }
             first_skipped = first_skipped.or(Some(clearances.far()));
