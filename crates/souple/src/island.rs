@@ -464,7 +464,8 @@ impl Touching {
         let rest_speed = (2.0 * frame.model.gravity.length() * h) as f32;
         // Known from the frame alone, so that a run that is restored goes on the same.
         let seed = random_bits(frame.control.step, (u64::from(substeps) << 32) | u64::from(left));
-        surfaces.respond(frame.parallel, *instructions, &Substep { h: h as f32, left, rest_speed, seed });
+        let substep = Substep { h: h as f32, left, rest_speed, seed };
+        surfaces.respond(frame.parallel, *instructions, &substep);
         for (k, work) in works.iter_mut().enumerate() {
             let (pushes, shifts) = surfaces.pushes(k);
             work.take_pushes(h, pushes, shifts);
@@ -475,7 +476,7 @@ impl Touching {
             work.show(*origin, true, before, now);
         }
         match mode {
-            ContactMode::Fast => surfaces.guard(),
+            ContactMode::Fast => surfaces.guard(frame.parallel, *instructions, &substep),
             ContactMode::Safe => surfaces.promise(frame.parallel, *instructions, works.len()),
         }
         for (k, work) in works.iter_mut().enumerate() {

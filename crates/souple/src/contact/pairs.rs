@@ -115,7 +115,9 @@ pub struct Pairs {
     reaches: Vec<f32>,
     /// Whether there was a search since [`Pairs::forget`].
     searched: bool,
-    /// For how many substeps it does, this one among them.
+    /// How many substeps were left then, that one among them,
+    searched_at: u32,
+    /// and for how many of them it does.
     ahead: u32,
 }
 
@@ -166,8 +168,7 @@ impl Pairs {
             list.resize(n, Ways::default());
         }
         self.features.resize_with(n, Features::default);
-        self.ahead = self.ahead.saturating_sub(1);
-        let mut again = !self.searched || self.ahead == 0;
+        let mut again = !self.searched || self.searched_at.saturating_sub(search.left) >= self.ahead;
         if !again {
             self.measure_ways(parallel, surface, vertices);
             for ((ways, _), allowed) in self.ways.iter().zip(&self.allowed) {
@@ -241,7 +242,7 @@ impl Pairs {
         self.reference.clear();
         self.reference.extend_from_slice(vertices.before);
         self.measure_ways(parallel, surface, vertices);
-        self.ahead = self.horizon(search);
+        (self.searched_at, self.ahead) = (search.left, self.horizon(search));
         let n = surface.len();
         let ahead = self.ahead as f32;
         let reference = &self.reference[..];

@@ -55,6 +55,11 @@ impl Rules {
         &self.table[place]
     }
 
+    /// The least distance that any two keep, m.
+    pub fn narrowest(&self) -> f32 {
+        self.table.iter().filter(|r| r.touch).fold(f32::INFINITY, |narrowest, r| r.skin.min(narrowest))
+    }
+
     /// The largest distance that any two keep, m.
     pub fn widest(&self) -> f32 {
         self.table.iter().filter(|r| r.touch).fold(0.0, |widest, r| r.skin.max(widest))

@@ -15,7 +15,7 @@
 use glam::DVec3;
 
 use crate::contact::continuous;
-use crate::contact::pairs::{Contact, Pairs, Search, Vertices};
+use crate::contact::pairs::{Contact, EDGE_SHARE, Pairs, Search, Vertices};
 use crate::contact::proximity;
 use crate::contact::rules::{Rule, Rules};
 use crate::contact::stochastic::Stochastic;
@@ -234,12 +234,37 @@ impl Surfaces {
 
     /// Holds back what would cross all the same, because it is pushed from all sides: vertices of a contact keep that share of
     /// their motion up to which nothing surely crosses. What stood still crosses nothing, so that this ends; what is left after
-    /// [`GUARDS`] rounds is what is still to be measured.
-    pub fn guard(&mut self) {
+    /// [`GUARDS`] rounds is what is still to be measured. What flew along with something that was held back is looked at again.
+    pub fn guard(&mut self, parallel: &Parallel, instructions: Instructions, substep: &Substep) {
+        if self.longest_way() > VIOLENT * self.surface.edge_length() {
+            self.promise(parallel, instructions, self.firsts.len() - 1);
+            return;
+        }
+        self.changed.fill(0);
+        for pass in 1..=GUARD_PASSES {
+            let untold = 0.5 * EDGE_SHARE * self.rules.narrowest();
+            if self.hold_back() <= untold || pass == GUARD_PASSES || self.sampled.is_some() {
+                break;
+            }
+            self.predict(parallel, instructions, substep);
+        }
+    }
+
+    /// How far a vertex has moved in this substep at most, against the mean of all, m.
+    fn longest_way(&self) -> f32 {
+        let way = |(from, to): (&Point, &Point)| [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
+        let ways = || self.before.iter().zip(&self.now).map(way);
+        let sum = ways().fold([0.0f32; 3], |sum, way| [sum[0] + way[0], sum[1] + way[1], sum[2] + way[2]]);
+        let mean = sum.map(|c| c / self.now.len().max(1) as f32);
+        let square = |way: [f32; 3]| (0..3).map(|k| (way[k] - mean[k]) * (way[k] - mean[k])).sum::<f32>();
+        ways().map(square).fold(0.0, f32::max).sqrt()
+    }
+
+    /// One pass of [`Surfaces::guard`]: returns how far a vertex was held back at most, m.
+    fn hold_back(&mut self) -> f32 {
         let Surfaces { pairs, sampled, before, now, changed, ways, risky, tangle, .. } = self;
-        let n = now.len();
-        changed.clear();
-        changed.resize(n, 0);
+        // Rounds count on over all passes, so that what an earlier one has changed is not taken for new.
+        let so_far = changed.iter().fold(0, |m, c| *c.max(&m));
         ways.clear();
         ways.extend(before.iter().zip(now.iter()).map(|(from, to)| {
             let [x, y, z] = [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
@@ -257,12 +282,14 @@ impl Surfaces {
         risky.clear();
         let contacts = all_contacts(pairs, sampled).filter(may_cross);
         risky.extend(contacts.filter(|c| !tangle.ignores(c.vertices, c.first_side)));
-        for round in 1..=GUARDS {
+        let mut furthest = 0.0f32;
+        for round in so_far + 1..=so_far + GUARDS {
+            let is_first = round == so_far + 1;
             let mut all_apart = true;
             for contact in risky.iter() {
                 let vertices = contact.vertices.map(|v| v as usize);
                 // Later rounds look at what the round before has changed.
-                if round > 1 && vertices.iter().all(|&v| changed[v] < round - 1) {
+                if !is_first && vertices.iter().all(|&v| changed[v] < round - 1) {
                     continue;
                 }
                 if stay_apart(contact, before, now) {
@@ -272,7 +299,7 @@ impl Surfaces {
                 else {
                     continue;
                 };
-                let share = if round < STOPS { 0.9 * share } else { 0.0 };
+                let share = if round < so_far + STOPS { 0.9 * share } else { 0.0 };
                 all_apart = false;
                 // Supports go where they are led.
                 for v in vertices {
@@ -280,15 +307,20 @@ impl Surfaces {
                         continue;
                     }
                     changed[v] = round;
+                    let mut square = 0.0;
                     for k in 0..3 {
-                        now[v][k] = before[v][k] + share * (now[v][k] - before[v][k]);
+                        let way = now[v][k] - before[v][k];
+                        now[v][k] = before[v][k] + share * way;
+                        square += way * way;
                     }
+                    furthest = furthest.max((1.0 - share) * square.sqrt());
                 }
             }
             if all_apart {
                 break;
             }
         }
+        furthest
     }
 }
 
@@ -296,19 +328,30 @@ impl Surfaces {
     /// Holds back all that would cross, supports too, until nothing does: what stands still crosses nothing. Vertices of the things
     /// from `colliders` on go where they are led, whatever is in their way.
     pub fn promise(&mut self, parallel: &Parallel, instructions: Instructions, colliders: usize) {
-        let Surfaces { surface, swept, rules, before, now, changed, firsts, tangle, .. } = self;
-        let led = firsts[colliders];
-        swept.find(parallel, instructions, surface, rules, before, now);
-        changed.fill(0);
+        self.changed.fill(0);
         let mut round = 0;
         loop {
-            round += 1;
+            let Surfaces { surface, swept, rules, before, now, .. } = self;
+            swept.find(parallel, instructions, surface, rules, before, now);
+            let first = round + 1;
+            round = self.stop_crossings(colliders, first);
+            if round == first {
+                return;
+            }
+            // What flew along with something that was held back may cross it now.
+        }
+    }
+
+    /// Holds back what of the candidates would cross, in rounds from `first` on, until none does; returns the last of them.
+    fn stop_crossings(&mut self, colliders: usize, first: u32) -> u32 {
+        let Surfaces { swept, rules, before, now, changed, firsts, tangle, .. } = self;
+        let led = firsts[colliders];
+        for round in first.. {
             let mut any = false;
-            // Motion only becomes less: what was found at first is all that can ever cross.
             for candidate in swept.candidates().filter(|c| !tangle.ignores(c.vertices, c.first_side)) {
                 let vertices = candidate.vertices.map(|v| v as usize);
                 // Later rounds look at what the round before has changed, and this one.
-                if round > 1 && vertices.iter().all(|&v| changed[v] + 1 < round) {
+                if round > first && vertices.iter().all(|&v| changed[v] + 1 < round) {
                     continue;
                 }
                 let skin = rules.at(candidate.rule as usize).skin;
@@ -331,9 +374,10 @@ impl Surfaces {
                 any |= moves;
             }
             if !any {
-                return;
+                return round;
             }
         }
+        first
     }
 }
 
@@ -354,14 +398,26 @@ const GUARDS: u32 = 60;
 /// From this round on it is stopped.
 const STOPS: u32 = 50;
 
+/// If a vertex moves by more than this share of an edge in a substep, all that could cross is looked at, whatever was near.
+const VIOLENT: f32 = 0.5;
+
+/// How often it is looked at what flew along with what was held back.
+const GUARD_PASSES: u32 = 3;
+
 /// Features that were apart stay apart by this share of their distance, beyond what they are held apart.
 const KEPT: f32 = 0.1;
 
 /// Features are held apart by this share of the skin.
 const HELD_APART: f64 = 0.02;
 
-/// Features that were nearer already are held apart by this share of their distance.
+/// Features that were nearer already are held apart by this share of their distance,
 const CLOSEST: f64 = 0.9;
+
+/// or by this, if they are nearer than
+const CLOSEST_OF_ALL: f64 = 0.99;
+
+/// this share of the skin: layers that are pressed together in each substep would soon be less apart than what is rounded.
+const LEAST_APART: f64 = 2e-3;
 
 /// Whether two features surely do not cross: a plane between them when the substep began, across their shortest connection, is
 /// still between them if all their vertices are on its sides.
@@ -389,7 +445,7 @@ fn stay_apart(contact: &Contact, before: &[Point], now: &[Point]) -> bool {
 /// How far the features of a contact are held apart, m.
 #[inline(always)]
 fn held_apart(contact: &Contact) -> f32 {
-    (HELD_APART as f32 * contact.skin).min(CLOSEST as f32 * contact.distance)
+    separation(contact.distance.into(), contact.skin.into()) as f32
 }
 
 /// Until when two features surely do not come nearer than they are to be held apart, as a share of the substep.
@@ -401,15 +457,25 @@ fn until(first_side: u8, vertices: [u32; 4], skin: f32, before: &[Point], now: &
         })
     };
     let (start, end) = (place(before), place(now));
+    let skin = f64::from(skin);
+    let vector = match first_side {
+        1 => proximity::point_triangle(start[0], [start[1], start[2], start[3]]).vector,
+        _ => proximity::edge_edge([start[0], start[1]], [start[2], start[3]]).vector,
+    };
+    let distance = vector.length();
+    let separation = separation(distance, skin);
+    if distance < LEAST_APART * skin {
+        // So near that they only may go apart: a plane between them stays between them, or nothing moves.
+        let along = end.map(|x| x.dot(vector));
+        let (first, second) = along.split_at(first_side.into());
+        let least = first.iter().fold(f64::INFINITY, |m, c| c.min(m));
+        let most = second.iter().fold(f64::NEG_INFINITY, |m, c| c.max(m));
+        let apart = least - most >= separation * distance;
+        return if apart { None } else { Some(0.0) };
+    }
     let time = match first_side {
-        1 => {
-            let vector = proximity::point_triangle(start[0], [start[1], start[2], start[3]]).vector;
-            continuous::vertex_face(start, end, separation(vector.length(), skin.into()))
-        }
-        _ => {
-            let vector = proximity::edge_edge([start[0], start[1]], [start[2], start[3]]).vector;
-            continuous::edge_edge(start, end, separation(vector.length(), skin.into()))
-        }
+        1 => continuous::vertex_face(start, end, separation),
+        _ => continuous::edge_edge(start, end, separation),
     };
     time.map(|t| t as f32)
 }
@@ -417,7 +483,8 @@ fn until(first_side: u8, vertices: [u32; 4], skin: f32, before: &[Point], now: &
 /// How far features are held apart, m, that were at a distance and keep a skin: if less and less of it were left in each substep, as
 /// where layers are pressed together, it would soon be less than what is rounded.
 fn separation(distance: f64, skin: f64) -> f64 {
-    (HELD_APART * skin).min(CLOSEST * distance)
+    let least = (CLOSEST_OF_ALL * distance).min(LEAST_APART * skin);
+    (HELD_APART * skin).min((CLOSEST * distance).max(least))
 }
 
 /// What is held by something keeps this share of that from one substep to the next.

@@ -418,7 +418,8 @@ impl Kernel for Pierce<'_> {
                 let q = q as usize;
                 let (one, other) = (&features[p], &features[q]);
                 // Neighbours that face the same way are one piece, which does not cross itself; layers are apart.
-                if is_kin && one.face_alike::<L>(other) || p != q && one.layered::<L>(other, &STILL).0 > ROUNDING * far
+                if is_kin && one.face_alike::<L>(other)
+                    || p != q && one.layered::<L>(other, &STILL).0 > ROUNDING * far
                 {
                     continue;
                 }
