@@ -447,7 +447,7 @@ mod tests {
         let triangles = built.each_ref().map(|model| model.bodies[0].topology.triangles.len());
         assert_eq!(triangles, [9_800, 19_602, 49_298, 99_458]);
         for (name, model) in names.iter().zip(&built) {
-            assert_eq!(model.groups[0].substeps, 15, "{name}");
+            assert_eq!(model.groups[0].substeps, 12, "{name}");
             let Shape::Grid(grid) = &of(name).unwrap()[0].scene.bodies[0].shape else { panic!("{name}") };
             let skin_in_edges = of(name).unwrap()[0].scene.bodies[0].skin * f64::from(grid.vertices[0] - 1);
             assert!((skin_in_edges - 0.004 * 99.0).abs() < 1e-12, "{name}: {skin_in_edges}");

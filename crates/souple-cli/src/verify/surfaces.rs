@@ -93,7 +93,6 @@ pub(super) fn slope() -> Vec<Case> {
     let over = [(false, "a triangle"), (true, "an edge")];
     for (solver, (over_edge, ground)) in solvers.into_iter().flat_map(|s| over.map(|o| (s, o))) {
         let name = solver_name(solver);
-        let known = |case: Case, at_most: f64| if over_edge { case.known_miss(at_most, EDGE) } else { case };
         for (label, angle) in [("holds", 0.98 * mu.atan()), ("slides", 1.2 * mu.atan())] {
             let acceleration = (G * (angle.sin() - mu * angle.cos())).max(0.0);
             // Each step moves by its end velocity: ½ a t (t + h).
@@ -102,34 +101,28 @@ pub(super) fn slope() -> Vec<Case> {
             // times the push: its acceleration is off by at most μ bit/h².
             let slides = acceleration > 0.0;
             let tolerance = if slides { 0.5 * mu * bit / (h * h) * t * t } else { f64::from(steps) * bit };
-            let case = Case::new(
+            cases.push(Case::new(
                 format!("surfaces/slope {label} on {ground}/{name}"),
                 "½ g (sin θ − μ cos θ) t², 0 when tan θ < μ",
                 expected,
                 travelled(patch(solver, angle, 0.0, h, over_edge)),
                 tolerance,
-            );
-            cases.push(if slides { known(case, 0.04) } else { case });
+            ));
         }
         let v = 2.0;
         // Steps that move by their end velocity lose v h/2; the last one ends early, by at most μ g h². Rounding as above, over the time
         // v/(μ g) that it takes.
         let rounding = 0.5 * mu * bit / (h * h) * (v / (mu * G)).powi(2);
-        let case = Case::new(
+        cases.push(Case::new(
             format!("surfaces/slope stopping on {ground}/{name}"),
             "v²/(2 μ g) − v h/2",
             v * v / (2.0 * mu * G) - 0.5 * v * h,
             travelled(patch(solver, 0.0, v, h, over_edge)),
             mu * G * h * h + rounding,
-        );
-        cases.push(known(case, 0.07));
+        ));
     }
     cases
 }
-
-/// What is wrong where a patch slides over an edge that nothing should feel: it is slowed and pushed aside. The miss falls from 61 mm
-/// to 12 mm with a quarter of the step, in which the patch goes no further than two skins.
-const EDGE: &str = "the edge between two triangles in one plane pushes back and aside what slides over it, less with shorter steps";
 
 /// A rope that turns by `turn` (rad) about a cylinder along z, and hangs on by three links at each end.
 struct Capstan {
@@ -474,15 +467,10 @@ fn heap(sheets: u32, label: &str, solver: SolverKind) -> [Case; 2] {
             G * h / fps,
         ),
     ];
-    let (kinetic_at_most, way_at_most) = match (sheets, solver) {
-        (5, _) => (0.01, 0.005),
-        (2, SolverKind::ImplicitEulerCg) => (0.003, 0.001),
-        _ => return cases,
-    };
     let [kinetic, way] = cases;
-    [kinetic.known_miss(kinetic_at_most, TREMBLES), way.known_miss(way_at_most, TREMBLES)]
+    let trembles = sheets == 5 && solver == SolverKind::Xpbd;
+    [kinetic, if trembles { way.known_miss(0.001, TREMBLES) } else { way }]
 }
 
 /// What is wrong with sheets on sheets.
-const TREMBLES: &str =
-    "layers on layers go on trembling: their kinetic energy falls to a level and stays there";
+const TREMBLES: &str = "the upper sheets of a heap go on creeping where they hang over those below, by some tenths of a millimetre per frame";
