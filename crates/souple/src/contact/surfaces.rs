@@ -399,7 +399,7 @@ const GUARDS: u32 = 60;
 const STOPS: u32 = 50;
 
 /// If a vertex moves by more than this share of an edge in a substep, all that could cross is looked at, whatever was near.
-const VIOLENT: f32 = 0.5;
+const VIOLENT: f32 = 1.0;
 
 /// How often it is looked at what flew along with what was held back.
 const GUARD_PASSES: u32 = 3;
