@@ -476,7 +476,7 @@ impl Touching {
             work.show(*origin, true, before, now);
         }
         match mode {
-            ContactMode::Fast => surfaces.guard(frame.parallel, *instructions, &substep),
+            ContactMode::Fast => surfaces.guard(frame.parallel, *instructions, &substep, works.len()),
             ContactMode::Safe => surfaces.promise(frame.parallel, *instructions, works.len()),
         }
         for (k, work) in works.iter_mut().enumerate() {

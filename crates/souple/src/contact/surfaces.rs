@@ -234,10 +234,17 @@ impl Surfaces {
 
     /// Holds back what would cross all the same, because it is pushed from all sides: vertices of a contact keep that share of
     /// their motion up to which nothing surely crosses. What stood still crosses nothing, so that this ends; what is left after
-    /// [`GUARDS`] rounds is what is still to be measured. What flew along with something that was held back is looked at again.
-    pub fn guard(&mut self, parallel: &Parallel, instructions: Instructions, substep: &Substep) {
+    /// [`GUARDS`] rounds is what is still to be measured. What flew along with something that was held back is looked at again. Things
+    /// from `colliders` on go where they are led.
+    pub fn guard(
+        &mut self,
+        parallel: &Parallel,
+        instructions: Instructions,
+        substep: &Substep,
+        colliders: usize,
+    ) {
         if self.longest_way() > VIOLENT * self.surface.edge_length() {
-            self.promise(parallel, instructions, self.firsts.len() - 1);
+            self.promise(parallel, instructions, colliders);
             return;
         }
         self.changed.fill(0);
