@@ -8,6 +8,7 @@ pub(crate) mod bvh;
 pub(crate) mod closest;
 pub mod continuous;
 pub(crate) mod contours;
+mod nearest;
 pub(crate) mod pairs;
 #[cfg(test)]
 mod pairs_tests;
@@ -24,6 +25,7 @@ pub(crate) mod swept;
 pub(crate) mod untangle;
 #[cfg(test)]
 mod untangle_tests;
+mod ways;
 
 use glam::DVec3;
 

@@ -14,8 +14,10 @@
 
 use crate::contact::bvh::Tree;
 use crate::contact::closest::{closest, edge_edge, point_triangle};
+use crate::contact::nearest::{are_nearest_edges, is_nearest_triangle};
 use crate::contact::rules::Rules;
-use crate::contact::surface::{Features, NONE, Surface};
+use crate::contact::surface::{Features, Surface};
+use crate::contact::ways::{Ways, against, furthest, gap, is_within, reach, reversed};
 use crate::lanes::{Eight, Instructions, Kernel, Lanes, Point, Rows, Vectors, WIDTH};
 use crate::parallel::Parallel;
 
@@ -92,9 +94,6 @@ pub struct Contact {
 
 /// No motion at all is within it.
 const NOWHERE: Ways = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
-
-/// How motion of a patch differs among its vertices: corners of a box around their ways.
-pub(super) type Ways = ([f32; 3], [f32; 3]);
 
 /// Near pairs of the features of a surface, kept from substep to substep.
 #[derive(Clone, Debug, Default)]
@@ -309,53 +308,6 @@ impl Span {
         let Span(low, high) = self;
         ([low[0], low[1], low[2]], [high[0], high[1], high[2]])
     }
-}
-
-/// The longest way of a point of one box against one of another.
-#[inline(always)]
-fn furthest(a: &Ways, b: &Ways) -> f32 {
-    let mut square = 0.0;
-    for k in 0..3 {
-        let (one, other) = (a.1[k] - b.0[k], b.1[k] - a.0[k]);
-        let most = if one > other { one } else { other };
-        square += most * most;
-    }
-    square.sqrt()
-}
-
-/// The distance between two boxes, m.
-#[inline(always)]
-pub(super) fn gap(a: &Ways, b: &Ways) -> f32 {
-    let mut square = 0.0;
-    for k in 0..3 {
-        let between = (a.0[k] - b.1[k]).max(b.0[k] - a.1[k]).max(0.0);
-        square += between * between;
-    }
-    square.sqrt()
-}
-
-/// How the second of two patches moves against the first.
-#[inline(always)]
-fn against(first: &Ways, second: &Ways) -> Ways {
-    ([0, 1, 2].map(|k| second.0[k] - first.1[k]), [0, 1, 2].map(|k| second.1[k] - first.0[k]))
-}
-
-/// The same as seen from the second.
-#[inline(always)]
-fn reversed(&(low, high): &Ways) -> Ways {
-    (high.map(|c| -c), low.map(|c| -c))
-}
-
-/// Whether a box is inside another; what is not a number is not.
-#[inline(always)]
-fn is_within(a: &Ways, b: &Ways) -> bool {
-    (0..3).all(|k| a.0[k] >= b.0[k] && a.1[k] <= b.1[k])
-}
-
-/// Where a thing has to be to come within `far` of a box, if it moves within `moves` against it.
-#[inline(always)]
-fn reach(&(low, high): &Ways, moves: &Ways, far: f32) -> Ways {
-    ([0, 1, 2].map(|k| low[k] - far - moves.1[k]), [0, 1, 2].map(|k| high[k] + far - moves.0[k]))
 }
 
 impl Block {
@@ -638,65 +590,6 @@ pub(super) const REST_SHARE: f32 = 0.7;
 /// Edges of triangles keep this share of the skin from each other: vertices keep all of it from triangles, and edges that are
 /// nearer than what is around them, as where two folds cross, stand out by less than the rest. Ropes have nothing but edges.
 pub(super) const EDGE_SHARE: f32 = 0.5;
-
-/// What rises from the nearest point of a triangle or edge by less than this share of its length is as flat as it.
-const FLAT: f32 = 0.02;
-
-/// A weight that is less than this is none.
-const NO_WEIGHT: f32 = 1e-4;
-
-/// Whether a place is further along a direction than another, as seen from there.
-#[inline(always)]
-fn rises(from: [f32; 3], to: Point, [x, y, z]: [f32; 3]) -> bool {
-    let way = [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
-    let length = (way[0] * way[0] + way[1] * way[1] + way[2] * way[2]).sqrt();
-    way[0] * x + way[1] * y + way[2] * z > FLAT * length
-}
-
-/// The point that some places with weights make.
-#[inline(always)]
-fn point(weights: &[f32], places: &[Point]) -> [f32; 3] {
-    let mut sum = [0.0; 3];
-    for (weight, place) in weights.iter().zip(places) {
-        for k in 0..3 {
-            sum[k] += weight.abs() * place[k];
-        }
-    }
-    sum
-}
-
-/// Whether a vertex is nearer to a triangle than to those beside it, whose far corners are `across`: if it is nearest to a side, and
-/// the triangle beyond rises towards it from there, that one is nearer (its Voronoi region; the "ghost contacts" of games).
-#[inline(always)]
-fn is_nearest_triangle(
-    across: [u32; 3],
-    vertices: [u32; 4],
-    weights: [f32; 4],
-    normal: [f32; 3],
-    at: impl Fn(u32) -> Point,
-) -> bool {
-    if weights[1].max(weights[2]).max(weights[3]) < -NO_WEIGHT {
-        return true;
-    }
-    let nearest = point(&weights[1..], &[at(vertices[1]), at(vertices[2]), at(vertices[3])]);
-    (0..3).all(|k| weights[k + 1] < -NO_WEIGHT || across[k] == NONE || !rises(nearest, at(across[k]), normal))
-}
-
-/// Whether two edges are nearer to each other than the triangles beside them, whose far corners are `wings`, to the other edge.
-#[inline(always)]
-fn are_nearest_edges(
-    wings: [[u32; 2]; 2],
-    vertices: [u32; 4],
-    weights: [f32; 4],
-    normal: [f32; 3],
-    at: impl Fn(u32) -> Point,
-) -> bool {
-    let first = point(&weights[..2], &[at(vertices[0]), at(vertices[1])]);
-    let second = point(&weights[2..], &[at(vertices[2]), at(vertices[3])]);
-    let turned = normal.map(|c| -c);
-    wings[0].iter().all(|&w| w == NONE || !rises(first, at(w), turned))
-        && wings[1].iter().all(|&w| w == NONE || !rises(second, at(w), normal))
-}
 
 /// Looks at the pairs of a block that may touch.
 struct Examine<'a> {

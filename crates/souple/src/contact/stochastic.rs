@@ -16,10 +16,11 @@
 
 use crate::contact::bvh::Tree;
 use crate::contact::closest::closest;
-use crate::contact::pairs::{Contact, EMIT, REST_SHARE, ROUNDING, Vertices, gap};
+use crate::contact::pairs::{Contact, EMIT, REST_SHARE, ROUNDING, Vertices};
 use crate::contact::rules::Rules;
 use crate::contact::surface::{NONE, Surface, unit_normal};
 use crate::contact::surfaces::SLOP;
+use crate::contact::ways::gap;
 use crate::lanes::{Eight, Instructions, Kernel, Lanes, Point, Rows, WIDTH};
 use crate::math::uniform;
 

@@ -1,0 +1,63 @@
+//! Whether two features are nearer to each other than what is beside them (FAU-41's local minima of the distance): only those push.
+
+use crate::contact::surface::NONE;
+use crate::lanes::Point;
+
+/// What rises from the nearest point of a triangle or edge by less than this share of its length is as flat as it.
+const FLAT: f32 = 0.02;
+
+/// A weight that is less than this is none.
+const NO_WEIGHT: f32 = 1e-4;
+
+/// Whether a place is further along a direction than another, as seen from there.
+#[inline(always)]
+fn rises(from: [f32; 3], to: Point, [x, y, z]: [f32; 3]) -> bool {
+    let way = [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
+    let length = (way[0] * way[0] + way[1] * way[1] + way[2] * way[2]).sqrt();
+    way[0] * x + way[1] * y + way[2] * z > FLAT * length
+}
+
+/// The point that some places with weights make.
+#[inline(always)]
+fn point(weights: &[f32], places: &[Point]) -> [f32; 3] {
+    let mut sum = [0.0; 3];
+    for (weight, place) in weights.iter().zip(places) {
+        for k in 0..3 {
+            sum[k] += weight.abs() * place[k];
+        }
+    }
+    sum
+}
+
+/// Whether a vertex is nearer to a triangle than to those beside it, whose far corners are `across`: if it is nearest to a side, and
+/// the triangle beyond rises towards it from there, that one is nearer (its Voronoi region; the "ghost contacts" of games).
+#[inline(always)]
+pub(super) fn is_nearest_triangle(
+    across: [u32; 3],
+    vertices: [u32; 4],
+    weights: [f32; 4],
+    normal: [f32; 3],
+    at: impl Fn(u32) -> Point,
+) -> bool {
+    if weights[1].max(weights[2]).max(weights[3]) < -NO_WEIGHT {
+        return true;
+    }
+    let nearest = point(&weights[1..], &[at(vertices[1]), at(vertices[2]), at(vertices[3])]);
+    (0..3).all(|k| weights[k + 1] < -NO_WEIGHT || across[k] == NONE || !rises(nearest, at(across[k]), normal))
+}
+
+/// Whether two edges are nearer to each other than the triangles beside them, whose far corners are `wings`, to the other edge.
+#[inline(always)]
+pub(super) fn are_nearest_edges(
+    wings: [[u32; 2]; 2],
+    vertices: [u32; 4],
+    weights: [f32; 4],
+    normal: [f32; 3],
+    at: impl Fn(u32) -> Point,
+) -> bool {
+    let first = point(&weights[..2], &[at(vertices[0]), at(vertices[1])]);
+    let second = point(&weights[2..], &[at(vertices[2]), at(vertices[3])]);
+    let turned = normal.map(|c| -c);
+    wings[0].iter().all(|&w| w == NONE || !rises(first, at(w), turned))
+        && wings[1].iter().all(|&w| w == NONE || !rises(second, at(w), normal))
+}
