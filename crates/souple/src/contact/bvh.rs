@@ -6,7 +6,7 @@
 //! Promised: every pair of boxes that meet is found, in the order of the tree; boxes with corners that are not numbers
 //! meet nothing.
 
-use crate::lanes::{Eight, Lanes, WIDTH};
+use crate::lanes::{Eight, Lanes, Vectors, WIDTH};
 
 /// Eight boxes, each with a lowest and a highest corner, m.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,24 +24,6 @@ impl Default for Boxes {
 impl Boxes {
     /// Boxes that hold nothing and meet nothing.
     pub const NONE: Boxes = Boxes { low: [[f32::INFINITY; WIDTH]; 3], high: [[f32::NEG_INFINITY; WIDTH]; 3] };
-
-    /// Around the first `count` of things whose corners are given.
-    pub fn around(corners: &[[Eight; 3]], count: usize) -> Boxes {
-        let mut boxes = Boxes::NONE;
-        for k in 0..3 {
-            let (low, high) = (&mut boxes.low[k], &mut boxes.high[k]);
-            for corner in corners {
-                for l in 0..WIDTH {
-                    let c = corner[k][l];
-                    low[l] = if c < low[l] { c } else { low[l] };
-                    high[l] = if c > high[l] { c } else { high[l] };
-                }
-            }
-            low[count..].fill(f32::INFINITY);
-            high[count..].fill(f32::NEG_INFINITY);
-        }
-        boxes
-    }
 
     /// Puts a box at a place.
     #[inline(always)]
@@ -75,13 +57,38 @@ impl Boxes {
 
     /// A bit for each that meets a box.
     #[inline(always)]
-    pub fn meet<L: Lanes>(&self, (low, high): ([f32; 3], [f32; 3])) -> u8 {
-        // The largest gap along an axis is below 0 where they meet.
-        let mut gap = L::splat(f32::NEG_INFINITY);
-        for k in 0..3 {
-            gap = (L::load(&self.low[k]) - L::splat(high[k])).max(gap);
-            gap = (L::splat(low[k]) - L::load(&self.high[k])).max(gap);
+    pub fn meet<L: Lanes>(&self, wanted: ([f32; 3], [f32; 3])) -> u8 {
+        Hulls { low: Vectors::<L>::load(&self.low), high: Vectors::load(&self.high) }.meet(wanted)
+    }
+}
+
+/// Eight boxes in registers.
+#[derive(Clone, Copy)]
+pub struct Hulls<L> {
+    low: Vectors<L>,
+    high: Vectors<L>,
+}
+
+impl<L: Lanes> Hulls<L> {
+    /// Around eight things whose corners are given.
+    #[inline(always)]
+    pub fn around<const CORNERS: usize>(corners: &[Vectors<L>; CORNERS]) -> Hulls<L> {
+        let mut hulls = Hulls { low: corners[0], high: corners[0] };
+        for c in &corners[1..] {
+            let (low, high) = (&mut hulls.low, &mut hulls.high);
+            *low = Vectors { x: c.x.min(low.x), y: c.y.min(low.y), z: c.z.min(low.z) };
+            *high = Vectors { x: c.x.max(high.x), y: c.y.max(high.y), z: c.z.max(high.z) };
         }
+        hulls
+    }
+
+    /// A bit for each that meets a box.
+    #[inline(always)]
+    pub fn meet(&self, (low, high): ([f32; 3], [f32; 3])) -> u8 {
+        let (low, high) = (Vectors::<L>::splat(low), Vectors::<L>::splat(high));
+        let (under, over) = (self.low - high, low - self.high);
+        // The largest gap along an axis is below 0 where they meet.
+        let gap = under.x.max(under.y).max(under.z).max(over.x).max(over.y).max(over.z);
         gap.mask_below(L::splat(f32::MIN_POSITIVE))
     }
 }

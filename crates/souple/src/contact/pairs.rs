@@ -16,7 +16,7 @@ use crate::contact::bvh::Tree;
 use crate::contact::closest::{closest, edge_edge, point_triangle};
 use crate::contact::nearest::{are_nearest_edges, is_nearest_triangle};
 use crate::contact::rules::Rules;
-use crate::contact::surface::{Features, Surface};
+use crate::contact::surface::{Edges, Features, Surface, around};
 use crate::contact::ways::{Ways, against, furthest, gap, is_within, reach, reversed};
 use crate::lanes::{Eight, Instructions, Kernel, Lanes, Point, Rows, Vectors, WIDTH};
 use crate::parallel::Parallel;
@@ -377,6 +377,8 @@ struct Lister<'a> {
     far: f32,
     /// as the second patch moves against the first within this, m.
     moves: Ways,
+    /// Whether the patches may have vertices in common.
+    are_kin: bool,
     eights: &'a mut Vec<Eights>,
 }
 
@@ -395,16 +397,18 @@ impl Lister<'_> {
     #[inline(always)]
     fn points_and_triangles<L: Lanes>(&mut self, p: usize, q: usize, moves: &Ways, open: &mut [Filling; 2]) {
         let Lister { surface, features, reference, far, .. } = *self;
-        let other = &features[q];
-        let all = other.triangles.meet::<L>(reach(&features[p].hull, moves, far));
+        let triangles = features[q].triangles::<L>();
+        let all = triangles.meet(reach(&features[p].hull, moves, far));
         if all == 0 {
             return;
         }
-        let [a, b, c] = [&other.corners[0], &other.corners[1], &other.corners[2]];
-        let (a, b, c) = (Vectors::load(a), Vectors::load(b), Vectors::load(c));
+        let [a, b, c] = triangles.corners;
         for &v in surface.vertices(p) {
             let [x, y, z, _] = reference[v as usize];
-            let mut mask = all & other.triangles.meet::<L>(reach(&([x, y, z], [x, y, z]), moves, far));
+            let mut mask = all & triangles.meet(reach(&([x, y, z], [x, y, z]), moves, far));
+            if self.are_kin {
+                mask = only(mask, |l| !surface.triangles(q)[l].contains(&v));
+            }
             if mask == 0 {
                 continue;
             }
@@ -420,10 +424,8 @@ impl Lister<'_> {
                 let l = mask.trailing_zeros() as usize;
                 mask &= mask - 1;
                 let [a, b, c] = surface.triangles(q)[l];
-                if a != v && b != v && c != v {
-                    let features = [0, (q * WIDTH + l) as u32];
-                    self.put::<L>(0, [v, a, b, c], features, distances[l], open);
-                }
+                let features = [0, (q * WIDTH + l) as u32];
+                self.put::<L>(0, [v, a, b, c], features, distances[l], open);
             }
         }
     }
@@ -435,17 +437,15 @@ impl Lister<'_> {
         let (one, other) = (&features[p], &features[q]);
         let (around_p, around_q) =
             (reach(&one.hull, &moves, far), reach(&other.hull, &reversed(&moves), far));
-        let mut all = [0; 3];
-        for (j, all) in all.iter_mut().enumerate() {
-            *all = other.edges[j].meet::<L>(around_p);
-        }
+        let eights: [Edges<L>; 3] = [other.edges(0), other.edges(1), other.edges(2)];
+        let all = [eights[0].meet(around_p), eights[1].meet(around_p), eights[2].meet(around_p)];
         for (i, own) in surface.eights_of_edges(p).enumerate() {
-            let mut near = one.edges[i].meet::<L>(around_q);
+            let mut near = one.edges::<L>(i).meet(around_q);
             while near != 0 {
                 let l = near.trailing_zeros() as usize;
                 near &= near - 1;
                 let [a, b] = surface.edges(own)[l];
-                let wide = reach(&one.edges[i].get(l), &moves, far);
+                let wide = reach(&around(&[a, b], reference), &moves, far);
                 let [x, y, z, _] = reference[a as usize];
                 let from = Vectors::<L>::splat([x, y, z]);
                 let [x, y, z, _] = reference[b as usize];
@@ -463,12 +463,15 @@ impl Lister<'_> {
                     if mask == 0 {
                         continue;
                     }
-                    mask &= other.edges[j].meet::<L>(wide);
+                    mask &= eights[j].meet(wide);
+                    if self.are_kin {
+                        let ends = surface.edges(others);
+                        mask = only(mask, |m| !ends[m].contains(&a) && !ends[m].contains(&b));
+                    }
                     if mask == 0 {
                         continue;
                     }
-                    let [c, d] = &other.ends[j];
-                    let (c, d) = (Vectors::load(c), Vectors::load(d));
+                    let [c, d] = eights[j].ends;
                     let vector = edge_edge::<L>(from, to, c, d).0;
                     let distance = vector.length();
                     mask &= self.may_come_near(vector, distance, &moves);
@@ -481,10 +484,8 @@ impl Lister<'_> {
                         let m = mask.trailing_zeros() as usize;
                         mask &= mask - 1;
                         let [c, d] = surface.edges(others)[m];
-                        if a != c && a != d && b != c && b != d {
-                            let features = [(own * WIDTH + l) as u32, (others * WIDTH + m) as u32];
-                            self.put::<L>(1, [a, b, c, d], features, distances[m], open);
-                        }
+                        let features = [(own * WIDTH + l) as u32, (others * WIDTH + m) as u32];
+                        self.put::<L>(1, [a, b, c, d], features, distances[m], open);
                     }
                 }
             }
@@ -516,6 +517,18 @@ impl Lister<'_> {
         }
         self.eights.len()
     }
+}
+
+/// The bits of a mask that stand for something.
+#[inline(always)]
+fn only(mask: u8, is: impl Fn(usize) -> bool) -> u8 {
+    let (mut left, mut kept) = (mask, 0);
+    while left != 0 {
+        let l = left.trailing_zeros() as usize;
+        left &= left - 1;
+        kept |= u8::from(is(l)) << l;
+    }
+    kept
 }
 
 /// An eight that is being filled.
@@ -681,8 +694,9 @@ fn list<L: Lanes>(
     // Only neighbours are so near at rest that they cannot keep the whole distance.
     let rest = (between_at_rest * REST_SHARE < skin).then_some(rest);
     let near = skin + 0.5 * search.slop + meeting.moved;
+    let are_kin = between_at_rest <= 0.0;
     let first = eights.len();
-    let mut lister = Lister { surface, features, reference, rest, skin, near, far, moves, eights };
+    let mut lister = Lister { surface, features, reference, rest, skin, near, far, moves, are_kin, eights };
     let mut open = [Filling::NONE; 2];
     lister.points_and_triangles::<L>(p, q, &moves, &mut open);
     if p != q {

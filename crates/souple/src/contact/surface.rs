@@ -3,8 +3,8 @@
 //! Every edge and every vertex belongs to one patch, that of its first triangle, so that a pair of features is met in one pair of
 //! patches only.
 
-use crate::contact::bvh::{Boxes, order};
-use crate::lanes::{Eight, Lanes, Plain, Point, WIDTH};
+use crate::contact::bvh::{Hulls, order};
+use crate::lanes::{Eight, Lanes, Plain, Point, Vectors, WIDTH};
 
 /// No feature: what fills an eight up.
 pub const NONE: u32 = u32::MAX;
@@ -257,19 +257,19 @@ impl Sides {
     }
 }
 
-/// Boxes around the features of a patch.
+/// Where the features of a patch are. Boxes around them are made when they are wanted, as memory is slower.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Features {
-    /// Around its triangles.
-    pub triangles: Boxes,
-    /// Around its edges: eight triangles have at most 24.
-    pub edges: [Boxes; 3],
     /// Around all.
     pub hull: ([f32; 3], [f32; 3]),
+    /// A bit for each of its triangles: others fill up.
+    real_triangles: u8,
+    /// A bit for each of its edges.
+    real_edges: [u8; 3],
     /// Places of the three corners of its triangles, m.
-    pub corners: [[Eight; 3]; 3],
-    /// Places of both ends of its edges, m.
-    pub ends: [[[Eight; 3]; 2]; 3],
+    corners: [[Eight; 3]; 3],
+    /// Places of both ends of its edges, m: eight triangles have at most 24.
+    ends: [[[Eight; 3]; 2]; 3],
     /// Unit normals of its triangles; 0 where there is none.
     normals: [Eight; 3],
     /// Their sum.
@@ -295,8 +295,9 @@ impl Features {
                 }
             }
         }
-        self.triangles = Boxes::around(&self.corners, count);
-        self.hull = self.triangles.hull();
+        self.real_triangles = first_bits(count);
+        self.hull = around(surface.corners(p), places);
+        self.real_edges = [0; 3];
         for (j, eight) in surface.eights_of_edges(p).enumerate() {
             let edges = surface.edges(eight);
             let count = edges.iter().position(|e| e[0] == NONE).unwrap_or(WIDTH);
@@ -309,7 +310,7 @@ impl Features {
                     }
                 }
             }
-            self.edges[j] = Boxes::around(&self.ends[j], count);
+            self.real_edges[j] = first_bits(count);
         }
         self.normals = unit_normals(&self.corners);
         self.normals.iter_mut().for_each(|n| n[count..].fill(0.0));
@@ -321,7 +322,61 @@ impl Features {
     }
 }
 
+/// A byte with its lowest bits set.
+fn first_bits(count: usize) -> u8 {
+    ((1u16 << count) - 1) as u8
+}
+
+/// Eight triangles in registers, to be tested against boxes.
+pub struct Triangles<L> {
+    /// Places of their corners, m.
+    pub corners: [Vectors<L>; 3],
+    hulls: Hulls<L>,
+    real: u8,
+}
+
+impl<L: Lanes> Triangles<L> {
+    /// A bit for each that meets a box.
+    #[inline(always)]
+    pub fn meet(&self, wanted: ([f32; 3], [f32; 3])) -> u8 {
+        self.hulls.meet(wanted) & self.real
+    }
+}
+
+/// Eight edges in registers, to be tested against boxes.
+pub struct Edges<L> {
+    /// Places of their ends, m.
+    pub ends: [Vectors<L>; 2],
+    hulls: Hulls<L>,
+    real: u8,
+}
+
+impl<L: Lanes> Edges<L> {
+    /// A bit for each that meets a box.
+    #[inline(always)]
+    pub fn meet(&self, wanted: ([f32; 3], [f32; 3])) -> u8 {
+        self.hulls.meet(wanted) & self.real
+    }
+}
+
 impl Features {
+    /// The triangles of the patch.
+    #[inline(always)]
+    pub fn triangles<L: Lanes>(&self) -> Triangles<L> {
+        // Written out: an array's `map` is compiled without the wide instructions.
+        let [a, b, c] = &self.corners;
+        let corners = [Vectors::load(a), Vectors::load(b), Vectors::load(c)];
+        Triangles { corners, hulls: Hulls::around(&corners), real: self.real_triangles }
+    }
+
+    /// Eight edges of the patch.
+    #[inline(always)]
+    pub fn edges<L: Lanes>(&self, eight: usize) -> Edges<L> {
+        let [from, to] = &self.ends[eight];
+        let ends = [Vectors::load(from), Vectors::load(to)];
+        Edges { ends, hulls: Hulls::around(&ends), real: self.real_edges[eight] }
+    }
+
     /// From where to where a patch reaches along an axis, m.
     #[inline(always)]
     fn along<L: Lanes>(&self, [x, y, z]: [f32; 3]) -> (f32, f32) {

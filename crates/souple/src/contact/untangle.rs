@@ -35,8 +35,8 @@ use glam::DVec3;
 
 use crate::contact::bvh::Tree;
 use crate::contact::contours::{Contours, Links};
-use crate::contact::surface::{Features, NONE, Surface};
-use crate::lanes::{Eight, Instructions, Kernel, Lanes, Point, Vectors, WIDTH};
+use crate::contact::surface::{Features, NONE, Surface, around};
+use crate::lanes::{Instructions, Kernel, Lanes, Point, Vectors, WIDTH};
 use crate::parallel::Parallel;
 
 /// Patches whose crossings are kept together: work is shared among threads by these.
@@ -452,13 +452,14 @@ impl Edges<'_> {
     fn through<L: Lanes>(&mut self, p: usize, q: usize, is_kin: bool) {
         let Edges { surface, features, hulls, places, .. } = *self;
         let (own, other) = (&features[p], &features[q]);
+        let triangles = other.triangles::<L>();
         for (j, eight) in surface.eights_of_edges(p).enumerate() {
-            let mut edges = own.edges[j].meet::<L>(hulls[q]);
+            let mut edges = own.edges::<L>(j).meet(hulls[q]);
             while edges != 0 {
                 let l = edges.trailing_zeros() as usize;
                 edges &= edges - 1;
-                let mut mask = other.triangles.meet::<L>(own.edges[j].get(l));
                 let ends = surface.edges(eight)[l];
+                let mut mask = triangles.meet(around(&ends, places));
                 if is_kin && mask != 0 {
                     mask &= !sharing(ends, surface.triangles(q));
                 }
@@ -466,7 +467,7 @@ impl Edges<'_> {
                     continue;
                 }
                 let (from, to) = (places[ends[0] as usize], places[ends[1] as usize]);
-                mask &= may_pierce::<L>(from, to, &other.corners);
+                mask &= may_pierce::<L>(from, to, &triangles.corners);
                 while mask != 0 {
                     let t = mask.trailing_zeros() as usize;
                     mask &= mask - 1;
@@ -499,13 +500,11 @@ fn cross<L: Lanes>(a: Vectors<L>, b: Vectors<L>) -> Vectors<L> {
 
 /// A bit for each of eight triangles that an edge may pierce, as far as 32 bits can tell.
 #[inline(always)]
-fn may_pierce<L: Lanes>(from: Point, to: Point, corners: &[[Eight; 3]; 3]) -> u8 {
+fn may_pierce<L: Lanes>(from: Point, to: Point, corners: &[Vectors<L>; 3]) -> u8 {
     let [x, y, z, _] = from;
     let from = Vectors::<L>::splat([x, y, z]);
     let way = Vectors::<L>::splat([to[0] - x, to[1] - y, to[2] - z]);
-    let a = Vectors::load(&corners[0]) - from;
-    let b = Vectors::load(&corners[1]) - from;
-    let c = Vectors::load(&corners[2]) - from;
+    let (a, b, c) = (corners[0] - from, corners[1] - from, corners[2] - from);
     let across = cross(b, c);
     // Six times the volumes of the edge with each side of the triangle, and of the triangle with each end of the edge.
     let (ab, bc, ca) = (way.dot(cross(a, b)), way.dot(across), way.dot(cross(c, a)));
