@@ -159,3 +159,90 @@ fn the_same_contacts_in_the_same_order_for_all_threads_and_instructions() {
     assert_eq!(run(&Parallel::default(), Instructions::Plain), one);
     assert_eq!(run(&Parallel::new(3).unwrap(), Instructions::detect()), one);
 }
+
+/// Far corners of the triangles at a side.
+fn far_corners(triangles: &[[u32; 3]], [a, b]: [u32; 2]) -> Vec<u32> {
+    let at_side = triangles.iter().filter(|t| t.contains(&a) && t.contains(&b));
+    at_side.map(|t| *t.iter().find(|v| **v != a && **v != b).unwrap()).collect()
+}
+
+/// The distance of an edge from a triangle, m: 0 if it pierces it.
+fn triangle_edge(triangle: [DVec3; 3], edge: [DVec3; 2]) -> f64 {
+    let [a, b, c] = triangle;
+    let normal = (b - a).cross(c - a);
+    let [below, above] = edge.map(|end| (end - a).dot(normal));
+    let pierced = edge[0].lerp(edge[1], below / (below - above));
+    if below * above < 0.0 && proximity::point_triangle(pierced, triangle).vector.length() < 1e-9 {
+        return 0.0;
+    }
+    let sides = [[a, b], [b, c], [c, a]].map(|side| proximity::edge_edge(side, edge).vector.length());
+    let ends = edge.map(|end| proximity::point_triangle(end, triangle).vector.length());
+    sides.into_iter().chain(ends).fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn only_what_has_nothing_nearer_beside_it_is_nearest() {
+    let (rest, triangles, steps) = crumpled();
+    let surface = Surface::new(&rest, &triangles);
+    let mut pairs = Pairs::default();
+    // By kind: those that are nearest, and others.
+    let mut counts = [[0; 2]; 2];
+    for s in 0..12 {
+        let vertices = Vertices { rest: &rest, before: &steps[s], now: &steps[s + 1] };
+        pairs.find(
+            &Parallel::default(),
+            Instructions::detect(),
+            &surface,
+            &vertices,
+            &search(&rules(), 12 - s),
+        );
+        let place = |v: u32| wide(&steps[s][v as usize]);
+        for c in pairs.contacts() {
+            let distance = f64::from(c.distance);
+            // Distances of the triangles beside it, and how far their far corners are.
+            let mut beside: Vec<(f64, f64)> = Vec::new();
+            let v = c.vertices;
+            let point = |range: std::ops::Range<usize>| {
+                range.map(|k| place(v[k]) * f64::from(c.weights[k].abs())).sum::<DVec3>()
+            };
+            if c.first_side == 1 {
+                for k in (0..3).filter(|k| c.weights[k + 1] > -1e-4) {
+                    let (a, b) = (v[(k + 1) % 3 + 1], v[(k + 2) % 3 + 1]);
+                    for w in far_corners(&triangles, [a, b]).into_iter().filter(|w| *w != v[k + 1]) {
+                        let near = proximity::point_triangle(place(v[0]), [place(a), place(b), place(w)]);
+                        beside.push((near.vector.length(), place(w).distance(point(1..4))));
+                    }
+                }
+            } else {
+                for (own, other) in [(0, 2), (2, 0)] {
+                    let edge = [v[other], v[other + 1]];
+                    for w in far_corners(&triangles, [v[own], v[own + 1]]) {
+                        if edge.contains(&w) {
+                            continue;
+                        }
+                        let triangle = [place(v[own]), place(v[own + 1]), place(w)];
+                        let near = triangle_edge(triangle, edge.map(place));
+                        beside.push((near, place(w).distance(point(own..own + 2))));
+                    }
+                }
+            }
+            counts[usize::from(c.first_side) - 1][usize::from(!c.nearest)] += 1;
+            if c.nearest {
+                for (near, far) in beside {
+                    // A triangle that rises by one in fifty is as flat as what is beside it.
+                    assert!(near > distance - 0.02 * far - 1e-5, "substep {s}: {near} is nearer: {c:?}");
+                }
+            } else {
+                let any = beside.iter().any(|(near, _)| *near < distance);
+                // Edges that end at a far corner meet the triangle there.
+                let meets = c.first_side == 2
+                    && [(0, 2), (2, 0)].into_iter().any(|(own, other)| {
+                        let far = far_corners(&triangles, [v[own], v[own + 1]]);
+                        far.iter().any(|w| v[other..other + 2].contains(w))
+                    });
+                assert!(any || meets, "substep {s}: nothing is nearer than {c:?}");
+            }
+        }
+    }
+    assert!(counts.iter().flatten().all(|n| *n > 50), "{counts:?}");
+}
