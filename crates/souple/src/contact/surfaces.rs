@@ -37,6 +37,15 @@ pub(super) const SLOP: f32 = 0.25;
 /// What has crossed is pulled apart by so many edges per second.
 const UNTANGLED: f32 = 8.0;
 
+/// What vertices do that a scene leads, when something is in their way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Supports {
+    /// They wait for what is there.
+    Wait,
+    /// They go where they are led.
+    GoOn,
+}
+
 /// What a thing that may touch is made of.
 #[derive(Clone, Debug, Default)]
 pub struct Thing {
@@ -244,7 +253,7 @@ impl Surfaces {
         colliders: usize,
     ) {
         if self.longest_way() > VIOLENT * self.surface.edge_length() {
-            self.promise(parallel, instructions, colliders);
+            self.hold_all(parallel, instructions, colliders, Supports::GoOn);
             return;
         }
         self.changed.fill(0);
@@ -335,13 +344,23 @@ impl Surfaces {
     /// Holds back all that would cross, supports too, until nothing does: what stands still crosses nothing. Vertices of the things
     /// from `colliders` on go where they are led, whatever is in their way.
     pub fn promise(&mut self, parallel: &Parallel, instructions: Instructions, colliders: usize) {
+        self.hold_all(parallel, instructions, colliders, Supports::Wait);
+    }
+
+    fn hold_all(
+        &mut self,
+        parallel: &Parallel,
+        instructions: Instructions,
+        colliders: usize,
+        supports: Supports,
+    ) {
         self.changed.fill(0);
         let mut round = 0;
         loop {
             let Surfaces { surface, swept, rules, before, now, .. } = self;
             swept.find(parallel, instructions, surface, rules, before, now);
             let first = round + 1;
-            round = self.stop_crossings(colliders, first);
+            round = self.stop_crossings(colliders, supports, first);
             if round == first {
                 return;
             }
@@ -350,9 +369,10 @@ impl Surfaces {
     }
 
     /// Holds back what of the candidates would cross, in rounds from `first` on, until none does; returns the last of them.
-    fn stop_crossings(&mut self, colliders: usize, first: u32) -> u32 {
+    fn stop_crossings(&mut self, colliders: usize, supports: Supports, first: u32) -> u32 {
         let Surfaces { swept, rules, before, now, changed, firsts, tangle, .. } = self;
-        let led = firsts[colliders];
+        let may_wait =
+            |v: usize, now: &Point| v < firsts[colliders] && (supports == Supports::Wait || now[3] != 0.0);
         for round in first.. {
             let mut any = false;
             for candidate in swept.candidates().filter(|c| !tangle.ignores(c.vertices, c.first_side)) {
@@ -366,7 +386,10 @@ impl Surfaces {
                 let Some(time) = time else { continue };
                 let share = if round < STOPS_AFTER { 0.9 * time } else { 0.0 };
                 let mut moves = false;
-                for v in vertices.into_iter().filter(|v| *v < led) {
+                for v in vertices {
+                    if !may_wait(v, &now[v]) {
+                        continue;
+                    }
                     let from = before[v];
                     // By bits: what is not a number stops, too.
                     if (0..3).any(|k| now[v][k].to_bits() != from[k].to_bits()) {
