@@ -298,7 +298,7 @@ impl Workspace {
         let at = |v: u32| places[v as usize];
         let triangles = topology.triangles.iter().map(|t| t.map(at));
         let segments = topology.segments.iter().map(|[a, b]| [at(*a), at(*b), at(*b)]);
-        surfaces::Thing { rest, triangles: triangles.chain(segments).collect() }
+        surfaces::Thing { rest, triangles: triangles.chain(segments).collect(), solid: false }
     }
 
     /// Tells a surface where particles are, from `origin`, and where they were unless it `knows_before`.

@@ -4,8 +4,8 @@
 use glam::DVec3;
 
 use crate::control::scripted_pose;
-use crate::mesh::{ColliderMesh, MeshRepairs, bounds, mesh_edges};
-use crate::model::{ColliderModel, Model};
+use crate::mesh::{ColliderMesh, MeshRepairs, bounds, mesh_edges, winding_number};
+use crate::model::{BodyModel, ColliderModel, Model};
 use crate::motion::{Jump, jump};
 use crate::scene::{Scene, Select};
 use crate::solver::solver_name;
@@ -214,6 +214,15 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
         let at = format!("collider[{c}]");
         if let Some(mesh) = collider.form.mesh() {
             lint_mesh(&at, &collider.name, mesh, model.gravity.length(), &mut say);
+            if mesh.closed && collider.solid.is_none() {
+                for body in model.bodies.iter().filter(|body| begins_inside(body, collider, mesh)) {
+                    say(
+                        format!("{at}.solid"),
+                        format!("'{}' begins inside '{}', and will stay there", body.name, collider.name),
+                        "set `solid = true` to have it led out, or `solid = false` if that is meant".into(),
+                    );
+                }
+            }
         }
         if let Some((frame, Jump { distance, size })) = first_jump(collider, model) {
             say(
@@ -248,6 +257,16 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
         }
     }
     lints
+}
+
+/// Whether a vertex of a body is inside a closed mesh when everything begins: of one that does not cross it, all are.
+fn begins_inside(body: &BodyModel, collider: &ColliderModel, mesh: &ColliderMesh) -> bool {
+    let Some(x) = body.topology.rest_positions.first() else { return false };
+    let x = collider.pose.apply_inverse(*x);
+    let (low, high) = mesh.bounds;
+    let in_box = x.cmpgt(low).all() && x.cmplt(high).all();
+    let corners = mesh.triangles.iter().map(|t| t.map(|v| mesh.positions[v as usize]));
+    in_box && winding_number(x, corners) > 0.5
 }
 
 /// Tells what was done to the mesh of a collider so that it could be used, and what is odd about it.

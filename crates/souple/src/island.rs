@@ -439,10 +439,10 @@ impl Touching {
         same
     }
 
-    /// Whether two things touch, so that they must not cross.
+    /// Whether two things touch, so that they must not cross; what is led out of something solid must.
     fn is_ruled(&self, works: usize, [a, b]: [usize; 2]) -> bool {
         let touch = self.rules.at(self.rules.place(a as u16, b as u16)).touch;
-        touch && a.min(b) < works
+        touch && a.min(b) < works && !self.surfaces.is_sunk(a, b)
     }
 
     /// Lets surfaces act on what moved between two shares of a frame of so many substeps, of which some are left.
@@ -492,6 +492,7 @@ fn surface_of_collider(model: &Model, c: usize) -> surfaces::Thing {
     surfaces::Thing {
         rest: mesh.positions.iter().map(|x| single(*x, 0.0)).collect(),
         triangles: mesh.triangles.clone(),
+        solid: model.colliders[c].solid == Some(true),
     }
 }
 

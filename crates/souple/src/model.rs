@@ -186,6 +186,8 @@ pub struct ColliderModel {
     pub layer: Option<String>,
     /// The layers that it touches; all without it.
     pub touches: Option<Vec<String>>,
+    /// Whether what is inside a closed mesh is led out; not if it is not said.
+    pub solid: Option<bool>,
 }
 
 /// The shape of a collider, in its own frame.

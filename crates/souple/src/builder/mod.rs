@@ -321,9 +321,12 @@ fn fingerprint(model: &Model) -> u64 {
         hash.triangles(&mesh.triangles);
         hash.word(u64::from(mesh.closed));
     }
-    for ColliderModel { layer, touches, .. } in &model.colliders {
+    for ColliderModel { layer, touches, solid, .. } in &model.colliders {
         if layer.is_some() || touches.is_some() {
             hash.text(&format!("{layer:?}{touches:?}"));
+        }
+        if *solid == Some(true) {
+            hash.text("solid");
         }
     }
     for group in &model.groups {

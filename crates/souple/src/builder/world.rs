@@ -145,6 +145,13 @@ pub(super) fn build_collider(at: &str, collider: &Collider) -> Checked<ColliderM
     if let Some(motion) = &collider.motion {
         check_motion(&field("motion"), motion)?;
     }
+    if collider.solid == Some(true) && form.mesh().is_some_and(|mesh| !mesh.closed) {
+        return wrong(
+            &field("solid"),
+            format!("the mesh of '{}' has no inside: it is not closed", collider.name),
+            "close its holes where it was made, or leave `solid` away",
+        );
+    }
     let share = |name: &str, value: f64| share(&field(name), value);
     let material = ContactMaterial {
         friction: not_negative(&field("friction"), collider.friction, "1")?,
@@ -160,6 +167,7 @@ pub(super) fn build_collider(at: &str, collider: &Collider) -> Checked<ColliderM
         material,
         layer: collider.layer.clone(),
         touches: collider.touches.clone(),
+        solid: collider.solid,
     })
 }
 

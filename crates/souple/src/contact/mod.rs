@@ -19,6 +19,7 @@ pub mod rules;
 pub(crate) mod stochastic;
 #[cfg(test)]
 mod stochastic_tests;
+mod sunk;
 pub(crate) mod surface;
 pub(crate) mod surfaces;
 pub(crate) mod swept;

@@ -19,6 +19,7 @@ use crate::contact::pairs::{Contact, EDGE_SHARE, Pairs, Search, Vertices};
 use crate::contact::proximity;
 use crate::contact::rules::{Rule, Rules};
 use crate::contact::stochastic::Stochastic;
+use crate::contact::sunk::Sunk;
 use crate::contact::surface::Surface;
 use crate::contact::swept::Swept;
 use crate::contact::untangle::Tangle;
@@ -53,6 +54,8 @@ pub struct Thing {
     pub rest: Vec<Point>,
     /// Its triangles; one that names a vertex twice is a segment.
     pub triangles: Vec<[u32; 3]>,
+    /// Whether what is inside is led out; its triangles are closed and face outwards.
+    pub solid: bool,
 }
 
 /// The surfaces of things that may touch.
@@ -88,6 +91,8 @@ pub struct Surfaces {
     swept: Swept,
     /// What had crossed when the frame began.
     tangle: Tangle,
+    /// What was inside of solid things then.
+    sunk: Sunk,
 }
 
 /// How a substep is to be seen by contact.
@@ -120,6 +125,7 @@ impl Surfaces {
         let nothing = vec![[0.0; 4]; n];
         Surfaces {
             surface: Surface::of_things(&rest, &lists),
+            sunk: Sunk::new(&triangles, &firsts, |thing| things[thing].solid),
             rules,
             firsts,
             rest,
@@ -178,12 +184,23 @@ impl Surfaces {
         (&self.changed[range.clone()], &self.now[range])
     }
 
-    /// Finds what has crossed as a frame begins, where vertices are now.
+    /// Finds what has crossed as a frame begins, and what is inside of something solid, where vertices are now.
     pub fn find_tangles(&mut self, parallel: &Parallel, instructions: Instructions) {
-        let Surfaces { surface, tangle, rules, firsts, now, .. } = self;
-        let thing = |v: u32| (firsts.partition_point(|f| *f <= v as usize) - 1) as u16;
-        let touch = |a: u32, b: u32| rules.at(rules.place(thing(a), thing(b))).touch;
-        tangle.find(parallel, instructions, surface, touch, now);
+        let Surfaces { surface, tangle, sunk, rules, firsts, now, .. } = self;
+        let thing = |v: u32| firsts.partition_point(|f| *f <= v as usize) - 1;
+        let touch = |a: usize, b: usize| rules.at(rules.place(a as u16, b as u16)).touch;
+        tangle.find(parallel, instructions, surface, |a, b| touch(thing(a), thing(b)), now);
+        let crossings = tangle.crossings().iter().map(|c| [c.ends[0], c.corners[0]]);
+        sunk.find(touch, crossings, now, UNTANGLED * surface.edge_length());
+        if sunk.any() && !tangle.crossings().is_empty() {
+            let touch = |a: u32, b: u32| touch(thing(a), thing(b)) && !sunk.ignores(a, b);
+            tangle.find(parallel, instructions, surface, touch, now);
+        }
+    }
+
+    /// Whether a part of one of two things is inside of the other, which is solid, and on its way out.
+    pub fn is_sunk(&self, a: usize, b: usize) -> bool {
+        self.sunk.between(a, b)
     }
 
     /// Finds what will touch if vertices go where they are said to be now.
@@ -205,7 +222,7 @@ impl Surfaces {
     /// The contacts that were found last, but for those that hold what has crossed, and their rules.
     pub fn contacts(&self) -> impl Iterator<Item = (&Contact, &Rule)> {
         let all = all_contacts(&self.pairs, &self.sampled).filter(|c| c.nearest);
-        let held = all.filter(|c| !self.tangle.ignores(c.vertices, c.first_side));
+        let held = all.filter(|c| !is_ignored(&self.tangle, &self.sunk, c.vertices, c.first_side));
         held.map(|c| (c, self.rules.at(c.rule as usize)))
     }
 
@@ -218,20 +235,23 @@ impl Surfaces {
     /// Finds what touches after a substep and pushes it apart.
     pub fn respond(&mut self, parallel: &Parallel, instructions: Instructions, substep: &Substep) {
         self.predict(parallel, instructions, substep);
-        let Surfaces { surface, pairs, sampled, rules, now, pushes, shifts, holds, tangle, .. } = self;
+        let Surfaces { surface, pairs, sampled, rules, now, pushes, shifts, holds, tangle, sunk, .. } = self;
         for (push, now) in pushes.iter_mut().zip(now.iter()) {
             *push = [0.0, 0.0, 0.0, now[3]];
         }
         shifts.fill([0.0; 4]);
         if !tangle.crossings().is_empty() {
             tangle.spread(UNTANGLED * surface.edge_length() * substep.h, pushes);
+        }
+        sunk.lead(substep.h, pushes);
+        if sunk.any() || !tangle.crossings().is_empty() {
             // What is pulled out is no motion.
             for (shift, push) in shifts.iter_mut().zip(pushes.iter()) {
                 *shift = [push[0], push[1], push[2], 0.0];
             }
         }
         let near = all_contacts(pairs, sampled).filter(|c| c.nearest);
-        let near = near.filter(|c| !tangle.ignores(c.vertices, c.first_side));
+        let near = near.filter(|c| !is_ignored(tangle, sunk, c.vertices, c.first_side));
         near.for_each(|c| press(c, rules.at(c.rule as usize), substep, pushes, shifts, holds));
         holds.iter_mut().for_each(|hold| *hold = hold.map(|c| STILL_HELD * c));
     }
@@ -278,7 +298,7 @@ impl Surfaces {
 
     /// One pass of [`Surfaces::guard`]: returns how far a vertex was held back at most, m.
     fn hold_back(&mut self) -> f32 {
-        let Surfaces { pairs, sampled, before, now, changed, ways, risky, tangle, .. } = self;
+        let Surfaces { pairs, sampled, before, now, changed, ways, risky, tangle, sunk, .. } = self;
         // Rounds count on over all passes, so that what an earlier one has changed is not taken for new.
         let so_far = changed.iter().fold(0, |m, c| *c.max(&m));
         ways.clear();
@@ -297,7 +317,7 @@ impl Surfaces {
         };
         risky.clear();
         let contacts = all_contacts(pairs, sampled).filter(may_cross);
-        risky.extend(contacts.filter(|c| !tangle.ignores(c.vertices, c.first_side)));
+        risky.extend(contacts.filter(|c| !is_ignored(tangle, sunk, c.vertices, c.first_side)));
         let mut furthest = 0.0f32;
         for round in so_far + 1..=so_far + GUARDS {
             let is_first = round == so_far + 1;
@@ -370,12 +390,13 @@ impl Surfaces {
 
     /// Holds back what of the candidates would cross, in rounds from `first` on, until none does; returns the last of them.
     fn stop_crossings(&mut self, colliders: usize, supports: Supports, first: u32) -> u32 {
-        let Surfaces { swept, rules, before, now, changed, firsts, tangle, .. } = self;
+        let Surfaces { swept, rules, before, now, changed, firsts, tangle, sunk, .. } = self;
         let may_wait =
             |v: usize, now: &Point| v < firsts[colliders] && (supports == Supports::Wait || now[3] != 0.0);
         for round in first.. {
             let mut any = false;
-            for candidate in swept.candidates().filter(|c| !tangle.ignores(c.vertices, c.first_side)) {
+            let held = swept.candidates().filter(|c| !is_ignored(tangle, sunk, c.vertices, c.first_side));
+            for candidate in held {
                 let vertices = candidate.vertices.map(|v| v as usize);
                 // Later rounds look at what the round before has changed, and this one.
                 if round > first && vertices.iter().all(|&v| changed[v] + 1 < round) {
@@ -409,6 +430,12 @@ impl Surfaces {
         }
         first
     }
+}
+
+/// Whether a contact between the first `first_side` of four vertices and the others would hold what is to be pulled or led out.
+#[inline(always)]
+fn is_ignored(tangle: &Tangle, sunk: &Sunk, vertices: [u32; 4], first_side: u8) -> bool {
+    tangle.ignores(vertices, first_side) || sunk.ignores(vertices[0], vertices[3])
 }
 
 /// Contacts, whichever way they were found: the other way has none.

@@ -2,6 +2,8 @@
 
 use glam::DVec3;
 
+use crate::math;
+
 /// How many edges have not as many triangles that run along them one way as the other: holes, and neighbours that face
 /// opposite sides. 0 for triangles that close a volume.
 pub fn open_edges(triangles: &[[u32; 3]]) -> usize {
@@ -26,6 +28,17 @@ pub fn enclosed_volume(x: &[DVec3], triangles: &[[u32; 3]]) -> f64 {
         a.dot(b.cross(c))
     };
     triangles.iter().map(sixfold).sum::<f64>() / 6.0
+}
+
+/// How often closed triangles go round a point: 1 inside, 0 outside; the sum of their solid angles (van Oosterom and Strackee 1983).
+pub fn winding_number(point: DVec3, triangles: impl Iterator<Item = [DVec3; 3]>) -> f64 {
+    let angle = |corners: [DVec3; 3]| {
+        let [a, b, c] = corners.map(|x| x - point);
+        let [la, lb, lc] = [a.length(), b.length(), c.length()];
+        let over = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
+        2.0 * math::atan2(a.dot(b.cross(c)), over)
+    };
+    triangles.map(angle).sum::<f64>() / (4.0 * std::f64::consts::PI)
 }
 
 #[cfg(test)]
@@ -65,5 +78,17 @@ mod tests {
         assert!(enclosed_volume(&mesh.positions, &all) < 0.0);
         let sheet = generate::grid(&Grid { vertices: [4, 3], ..Grid::default() });
         assert_eq!(open_edges(&sheet.triangles), 2 * (3 + 2));
+    }
+
+    #[test]
+    fn a_ball_goes_once_round_what_is_inside() {
+        let mesh = generate::ball(&Ball { radius: 0.5, subdivisions: 2 });
+        let number = |x: DVec3| {
+            winding_number(x, mesh.triangles.iter().map(|t| t.map(|v| mesh.positions[v as usize])))
+        };
+        for (x, inside) in [(0.0, 1.0), (0.45, 1.0), (0.55, 0.0), (3.0, 0.0)] {
+            let around = number(DVec3::new(0.0, x, 0.0));
+            assert!((around - inside).abs() < 1e-9, "{x}: {around}");
+        }
     }
 }

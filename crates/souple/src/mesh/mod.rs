@@ -14,7 +14,7 @@ pub mod tear;
 mod topology;
 mod triangle;
 
-pub use closed::{enclosed_volume, open_edges};
+pub use closed::{enclosed_volume, open_edges, winding_number};
 pub use collider::{ColliderMesh, ColliderMeshError, MAX_TRIANGLES, MeshRepairs};
 pub use patch::Patch;
 pub use topology::{Edge, HopSearch, Rows, Spring, SpringFamily, Topology, mesh_edges, neighbours};

@@ -86,6 +86,10 @@ scene_type! {
         pub friction: f64,
         /// Share of the normal speed that comes back, 0 to 1 (ESSI-48's N).
         pub restitution: f64,
+        /// Whether what is inside is led out (SIM-B10), of a closed mesh; other shapes always are solid. If not, what begins inside
+        /// stays there, as in a room.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub solid: Option<bool>,
         /// Share of the tangential velocity that is kept at each contact, 0 stick to 1 slip (ESSI-48's C), instead of
         /// Coulomb friction.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,6 +117,7 @@ impl Default for Collider {
             motion: None,
             friction: 0.3,
             restitution: 0.0,
+            solid: None,
             tangential_keep: None,
             layer: None,
             touches: None,
