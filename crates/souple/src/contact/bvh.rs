@@ -1,10 +1,12 @@
 //! Boxes of eight, and eight of those in a box: a tree over things that keep their neighbours (SIM-B8, ESSI-47).
 //!
-//! The tree is made once, from where things are at rest, by halving along the longest side; then it is only refitted. A surface
-//! that bends keeps its neighbours together, so that the tree does not degrade. Eight boxes are tested at a time.
+//! The tree is made once, from where things are at rest, by halving along the longest side; then it is refitted. A surface
+//! that bends keeps its neighbours together, so that its tree does not degrade: one made anew for crumpled cloth is no faster
+//! (`benches/trees`). Small things that move among each other do not: where boxes are larger than what is in them together, leaves are
+//! put in a new order. Eight boxes are tested at a time.
 //!
-//! Promised: every pair of boxes that meet is found, in the order of the tree; boxes with corners that are not numbers
-//! meet nothing.
+//! Promised: every pair of boxes that meet is found, in the order of the tree, which depends on nothing but the boxes; boxes with
+//! corners that are not numbers meet nothing.
 
 use crate::lanes::{Eight, Lanes, Vectors, WIDTH};
 
@@ -53,6 +55,12 @@ impl Boxes {
             }
         }
         hull
+    }
+
+    /// The sum of the sides of all of them, m.
+    fn size(&self) -> f64 {
+        let side = |k: usize, l: usize| f64::from((self.high[k][l] - self.low[k][l]).max(0.0));
+        (0..WIDTH).map(|l| side(0, l) + side(1, l) + side(2, l)).sum()
     }
 
     /// A bit for each that meets a box.
@@ -132,11 +140,36 @@ pub fn order(places: &[[f32; 3]]) -> Vec<u32> {
 pub struct Tree {
     /// Around leaves; around eight of those; and so on, to a single eight.
     levels: Vec<Vec<Boxes>>,
+    /// Leaves in the order of the tree, if it is not their own,
+    order: Vec<u32>,
+    /// and the place of each in it.
+    places: Vec<u32>,
 }
+
+/// Boxes are larger than this share of what is in them, by the sum of their sides, where a tree has degraded. Those of eight
+/// neighbours of a surface have about a third.
+const DEGRADED: f64 = 1.0;
 
 impl Tree {
     /// Fits the tree to its leaves, given by the box around each.
     pub fn fit(&mut self, leaves: usize, around: impl Fn(usize) -> ([f32; 3], [f32; 3])) {
+        self.order.clear();
+        self.places.clear();
+        self.fit_levels(leaves, &around);
+        if self.share() > DEGRADED {
+            let middle = |i: usize| {
+                let (low, high) = around(i);
+                [0, 1, 2].map(|k| 0.5 * (low[k] + high[k]))
+            };
+            let order = order(&(0..leaves).map(middle).collect::<Vec<_>>());
+            self.fit_levels(leaves, |i| around(order[i] as usize));
+            self.places.resize(leaves, 0);
+            (0u32..).zip(&order).for_each(|(place, leaf)| self.places[*leaf as usize] = place);
+            self.order = order;
+        }
+    }
+
+    fn fit_levels(&mut self, leaves: usize, around: impl Fn(usize) -> ([f32; 3], [f32; 3])) {
         self.levels.resize_with(1, Vec::new);
         fit_level(&mut self.levels[0], leaves, around);
         let mut k = 0;
@@ -151,10 +184,25 @@ impl Tree {
         self.levels.truncate(k + 1);
     }
 
-    /// Calls `found` with each leaf from `first` on that a box meets, ascending.
+    /// How large the boxes of the level with the largest ones are against what is in them together. The last is around everything, whatever
+    /// the order.
+    fn share(&self) -> f64 {
+        let sizes = self.levels.iter().map(|level| level.iter().map(Boxes::size).sum::<f64>());
+        let sizes: Vec<f64> = sizes.collect();
+        sizes.windows(2).map(|pair| pair[1] / pair[0].max(f64::MIN_POSITIVE)).fold(0.0, f64::max)
+    }
+
+    /// The leaf at a place of the tree.
+    #[inline(always)]
+    fn leaf(&self, place: usize) -> usize {
+        if self.order.is_empty() { place } else { self.order[place] as usize }
+    }
+
+    /// Calls `found` with each leaf that a box meets, from `first` on in the order of the tree: of all leaves, each pair once.
     #[inline(always)]
     pub fn meet<L: Lanes>(&self, first: usize, wanted: ([f32; 3], [f32; 3]), mut found: impl FnMut(usize)) {
         let Some(top) = self.levels.len().checked_sub(1) else { return };
+        let first = if self.order.is_empty() { first } else { self.places[first] as usize };
         // Eight levels of eight: more leaves than there are indices.
         let mut open = [(0usize, 0u8); 12];
         open[top] = (0, self.levels[top].first().map_or(0, |b| b.meet::<L>(wanted)));
@@ -176,7 +224,7 @@ impl Tree {
                 continue;
             }
             if k == 0 {
-                found(child);
+                found(self.leaf(child));
             } else {
                 k -= 1;
                 open[k] = (child, self.levels[k][child].meet::<L>(wanted));
@@ -233,11 +281,32 @@ mod tests {
                     let meets = |b: &([f32; 3], [f32; 3])| {
                         (0..3).all(|k| b.0[k] <= wanted.1[k] && wanted.0[k] <= b.1[k])
                     };
-                    let all: Vec<usize> = (first..n).filter(|&i| meets(&boxes[i])).collect();
+                    // Random boxes are put in order where that pays.
+                    let place = |i: usize| tree.places.get(i).map_or(i, |p| *p as usize);
+                    let from = tree.places.get(first).map_or(first, |p| *p as usize);
+                    let mut all: Vec<usize> =
+                        (0..n).filter(|&i| place(i) >= from && meets(&boxes[i])).collect();
+                    all.sort_unstable_by_key(|i| place(*i));
                     assert_eq!(found, all, "{n} boxes");
                 }
             }
         }
+    }
+
+    #[test]
+    fn things_that_changed_places_are_put_in_order() {
+        let boxes: Vec<_> = (0..4096).map(|i| random_box(4, i, 0.1)).collect();
+        let centres: Vec<[f32; 3]> = boxes.iter().map(|b| b.0).collect();
+        let neat = order(&centres);
+        let (mut tree, mut mixed) = (Tree::default(), Tree::default());
+        tree.fit(boxes.len(), |i| boxes[neat[i] as usize]);
+        assert!(tree.order.is_empty(), "neighbours are together: {}", tree.share());
+        mixed.fit(boxes.len(), |i| boxes[i]);
+        assert!(!mixed.order.is_empty());
+        assert!(mixed.share() < 1.01 * tree.share(), "{} {}", mixed.share(), tree.share());
+        // What is together again is left as it is.
+        mixed.fit(boxes.len(), |i| boxes[neat[i] as usize]);
+        assert_eq!(mixed, tree);
     }
 
     #[test]

@@ -408,13 +408,16 @@ impl Kernel for Pierce<'_> {
         for p in patches {
             near.clear();
             tree.meet::<L>(p, hulls[p], |q| near.push(q as u32));
+            near.sort_unstable();
             let first = kin.partition_point(|pair| (pair[0] as usize) < p);
             let mut own =
                 kin[first..].iter().take_while(|pair| pair[0] as usize == p).map(|pair| pair[1]).peekable();
             let far = furthest(&hulls[p]);
             for &q in near.iter() {
                 while own.next_if(|kin| *kin < q).is_some() {}
-                let is_kin = own.peek() == Some(&q);
+                // The order of a tree may be another than that of patches.
+                let is_kin =
+                    own.peek() == Some(&q) || (q as usize) < p && kin.binary_search(&[q, p as u32]).is_ok();
                 let q = q as usize;
                 let (one, other) = (&features[p], &features[q]);
                 // Neighbours that face the same way are one piece, which does not cross itself; layers are apart.

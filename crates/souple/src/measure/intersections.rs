@@ -185,7 +185,12 @@ impl Kernel for Meet<'_> {
     type Output = ();
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        self.tree.meet::<L>(self.after + 1, self.wanted, |leaf| self.near.push(leaf));
+        let Meet { tree, after, wanted, near } = self;
+        tree.meet::<L>(after, wanted, |leaf| {
+            if leaf != after {
+                near.push(leaf);
+            }
+        });
     }
 }
 
