@@ -63,6 +63,9 @@ pub fn vertex_count(shape: &Shape) -> u64 {
         Shape::Rope(rope) => u64::from(rope.vertices),
         Shape::Strands(s) => u64::from(s.strands) * (u64::from(s.segments) + 1),
         Shape::Ball(ball) => 10u64.saturating_mul(4u64.saturating_pow(ball.subdivisions)).saturating_add(2),
+        Shape::Block(block) => {
+            block.cells.iter().fold(1, |count: u64, &n| count.saturating_mul(u64::from(n) + 1))
+        }
         Shape::Mesh(mesh) => mesh.positions.len() as u64,
         Shape::File(_) => 0,
     }

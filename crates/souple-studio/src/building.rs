@@ -496,6 +496,7 @@ impl Document {
             Shape::Strands(s) => {
                 corners(DVec3::splat(-s.radius - s.length), DVec3::splat(s.radius + s.length))
             }
+            Shape::Block(block) => corners(DVec3::ZERO, DVec3::from(block.size)),
             Shape::Ball(ball) => corners(DVec3::splat(-ball.radius), DVec3::splat(ball.radius)),
             Shape::Mesh(mesh) => mesh.positions.iter().map(|p| DVec3::from(*p)).collect(),
             Shape::File(file) => {

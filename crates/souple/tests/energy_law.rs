@@ -9,7 +9,9 @@ use souple::energy::{
 use souple::math::{rotation, uniform};
 use souple::mesh::{Topology, enclosed_volume};
 use souple::parallel::Parallel;
-use souple::scene::{Ball, Body, Family, Grid, Layout, Scene, Shape, Strands, Wind};
+use souple::scene::{
+    Ball, Block, Body, Family, Grid, Layout, Rayleigh, Scene, Shape, SolidLaw, Strands, Wind,
+};
 use souple::{Control, Fan, Grab, Model, ModelBuilder};
 
 /// A small ball of springs.
@@ -393,4 +395,102 @@ fn a_panel_feels_drag_along_the_flow_and_lift_across_it() {
     assert!(panel_force(a, b, c, DVec3::X * 5.0, 1.2, 1.5, 0.8).length() < 1e-12);
     let tilted = panel_force(a, b, c, DVec3::new(5.0, 5.0, 0.0), 1.2, 0.0, 0.8);
     assert!(tilted.dot(DVec3::new(5.0, 5.0, 0.0)).abs() < 1e-12 && tilted.y > 0.0);
+}
+
+/// A small block of tetrahedra of a law, damped or not.
+fn block(law: SolidLaw, beta: f64) -> Model {
+    let body = Body {
+        name: "block".into(),
+        shape: Shape::Block(Block { size: [0.3, 0.2, 0.2], cells: [3, 2, 2], ..Block::default() }),
+        density: Some(1000.0),
+        young_modulus: Some(3e3),
+        poisson_ratio: Some(0.4),
+        law: Some(law),
+        rayleigh: Some(Rayleigh { mass: 0.0, stiffness: Some(beta) }),
+        ..Body::default()
+    };
+    ModelBuilder::new(&Scene { bodies: vec![body], ..Scene::default() }).build().unwrap()
+}
+
+const LAWS: [SolidLaw; 3] = [SolidLaw::Polar, SolidLaw::Qr, SolidLaw::NeoHookean];
+
+/// The energy of the tetrahedra of a model.
+fn tetrahedra(model: &Model) -> &dyn Energy {
+    &**model.bodies[0].energies.iter().find(|e| e.name() == "tetrahedra").unwrap()
+}
+
+#[test]
+fn tetrahedra_obey_the_law() {
+    for law in LAWS {
+        let model = block(law, 0.0);
+        let e = tetrahedra(&model);
+        // Shaken, grown, squeezed to a third, and inside out.
+        for size in [1.0, 1.4, 0.3, -0.8] {
+            let setup = Setup::of(&model, size);
+            check_gradient(e, &setup);
+            check_blocks(e, &setup);
+            check_internal(e, &setup);
+        }
+        // At rest, wherever and however turned, nothing pulls, and the matrix is exact.
+        let turn = rotation(DVec3::new(30.0, 70.0, -10.0));
+        let mut setup = Setup::of(&model, 1.0);
+        setup.x = setup.topology.rest_positions.iter().map(|p| turn * *p + DVec3::X).collect();
+        let still = vec![DVec3::ZERO; setup.x.len()];
+        let largest = setup.force(e, &setup.x, &still).iter().map(|f| f.length()).fold(0.0, f64::max);
+        // E times the square of an edge is 30 N.
+        assert!(largest < 1e-12 * 30.0, "{law:?}: {largest}");
+        check_product(e, &setup, true, false);
+    }
+    // Stretched a little, nothing of the isotropic ones is left out.
+    for law in [SolidLaw::Polar, SolidLaw::NeoHookean] {
+        let model = block(law, 0.0);
+        let mut setup = Setup::of(&model, 1.0);
+        let grown: Vec<DVec3> = setup.topology.rest_positions.iter().map(|p| *p * 1.05).collect();
+        setup.x = shaken(&grown, 5e-4, 3);
+        check_product(tetrahedra(&model), &setup, true, false);
+    }
+}
+
+#[test]
+fn damped_tetrahedra_rub_and_do_not_push() {
+    for law in LAWS {
+        let model = block(law, 0.02);
+        let e = tetrahedra(&model);
+        let setup = Setup::of(&model, 1.1);
+        check_product(e, &setup, false, true);
+        check_blocks(e, &setup);
+        let still = vec![DVec3::ZERO; setup.x.len()];
+        let (with, without) = (setup.force(e, &setup.x, &setup.v), setup.force(e, &setup.x, &still));
+        let power: f64 = with.iter().zip(&without).zip(&setup.v).map(|((a, b), v)| (*a - *b).dot(*v)).sum();
+        assert!(power < 0.0, "{law:?}: {power}");
+        let rigid: Vec<DVec3> = setup
+            .topology
+            .rest_positions
+            .iter()
+            .map(|x| DVec3::new(1.0, 2.0, 3.0).cross(*x) + DVec3::Y)
+            .collect();
+        let turning = setup.force(e, &setup.topology.rest_positions, &rigid);
+        assert!(turning.iter().all(|f| f.length() < 1e-12), "{law:?}: rigid motion is damped");
+    }
+}
+
+#[test]
+fn flat_and_pointlike_tetrahedra_have_finite_forces_and_matrices() {
+    for law in LAWS {
+        let model = block(law, 0.0);
+        let e = tetrahedra(&model);
+        let squash: [fn(DVec3) -> DVec3; 4] = [
+            |p| DVec3::new(p.x, 0.0, p.z),
+            |p| DVec3::new(p.x, 0.0, 0.0),
+            |_| DVec3::ZERO,
+            |p| DVec3::new(p.x, -p.y, p.z),
+        ];
+        for squash in squash {
+            let mut setup = Setup::of(&model, 1.0);
+            setup.x = setup.topology.rest_positions.iter().map(|p| squash(*p)).collect();
+            let f = setup.force(e, &setup.x, &setup.v);
+            assert!(f.iter().all(|f| f.is_finite()), "{law:?}");
+            check_blocks(e, &setup);
+        }
+    }
 }

@@ -14,6 +14,7 @@ mod contact;
 mod inside;
 mod integrators;
 mod ordering;
+mod solids;
 mod statics;
 mod surfaces;
 
@@ -110,7 +111,7 @@ impl Case {
 /// A group of cases that are computed together.
 type Group = (&'static str, fn() -> Vec<Case>);
 
-const GROUPS: [Group; 25] = [
+const GROUPS: [Group; 28] = [
     ("integrators/amplification", integrators::amplification),
     ("integrators/bounded", integrators::bounded),
     ("integrators/convergence", integrators::convergence),
@@ -134,6 +135,9 @@ const GROUPS: [Group; 25] = [
     ("surfaces/capstan", surfaces::capstan),
     ("surfaces/collision", surfaces::collision),
     ("surfaces/rest", surfaces::rest),
+    ("solids/patch", solids::patch),
+    ("solids/beam", solids::beam),
+    ("solids/recovery", solids::recovery),
     ("momentum", conservation::momentum),
     ("energy", conservation::energy),
 ];

@@ -3,8 +3,8 @@
 use eframe::egui::{self, Ui};
 use souple::fabrics::{FABRICS, Fabric};
 use souple::scene::{
-    Air, Body, Border, Diagonals, Family, Grid, GridPlane, InlineMesh, Layout, LengthLimit, LimitMethod,
-    Limits, Motion, Pin, Pull, Rayleigh, Region, RopeMass, Scene, Select, Shape, Tear,
+    Air, Body, Border, Cells, Diagonals, Family, Grid, GridPlane, InlineMesh, Layout, LengthLimit,
+    LimitMethod, Limits, Motion, Pin, Pull, Rayleigh, Region, RopeMass, Scene, Select, Shape, Tear,
 };
 
 use super::fields::{Effect, Form, live, plain, restart, words};
@@ -73,6 +73,11 @@ fn shape_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
                 0..=8,
                 &mut ball.subdivisions,
             );
+        }
+        Shape::Block(block) => {
+            form.vector(ui, restart("Size", "Block", "size", "m"), 1e-3..=FAR, &mut block.size);
+            let cuts = [(Cells::Five, "five"), (Cells::Six, "six")];
+            form.choice(ui, restart("Cut", "Block", "cut", ""), "Cells", &cuts, &mut block.cut);
         }
         Shape::File(file) => {
             form.row(ui, restart("Mesh file", "MeshFile", "path", ""), |ui| {
@@ -425,6 +430,10 @@ pub fn body_line(body: &Body) -> String {
             )
         }
         Shape::Rope(rope) => format!("rope of {} m, {} vertices", plain(rope.length), rope.vertices),
+        Shape::Block(block) => {
+            let [x, y, z] = block.size.map(plain);
+            format!("block of {x} × {y} × {z} m")
+        }
         Shape::Ball(ball) => format!("ball of radius {} m", plain(ball.radius)),
         Shape::Strands(s) => format!("{} strands of {} m", s.strands, plain(s.length)),
         Shape::File(file) => format!("mesh {}", file.path),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::dials::{Dialled, dialled};
+use super::solid::{build_solid, place_block};
 use super::world::{check_motion, share};
 use super::{
     Checked, LARGEST, STIFFEST, direction, finite, not_negative, positive, stiffness, vector, wrong,
@@ -17,6 +18,7 @@ use crate::fabrics::{FABRICS, Fabric, fabric};
 use crate::math::rotation;
 use crate::mesh::layout::{self, FamilyParameters, Stiffness, Surface};
 use crate::mesh::tear::TearLimits;
+use crate::mesh::tetrahedron::sixfold_volume;
 use crate::mesh::{
     MAX_VERTICES, Spring, SpringFamily, Topology, TriMesh, bounds, enclosed_volume, generate, open_edges,
     triangle_area,
@@ -33,13 +35,14 @@ const MAX_SUBDIVISIONS: u32 = 8;
 
 /// The shape of a body, placed in the world.
 #[derive(Default)]
-struct Placed {
-    mesh: TriMesh,
-    segments: Vec<[u32; 2]>,
-    grid: Option<[usize; 2]>,
+pub(super) struct Placed {
+    pub(super) mesh: TriMesh,
+    pub(super) segments: Vec<[u32; 2]>,
+    pub(super) tetrahedra: Vec<[u32; 4]>,
+    pub(super) grid: Option<[usize; 2]>,
     /// Vertices of each rope, if it is made of ropes.
-    strand: Option<usize>,
-    beads: bool,
+    pub(super) strand: Option<usize>,
+    pub(super) beads: bool,
 }
 
 impl Placed {
@@ -80,7 +83,8 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
             let mesh = TriMesh { positions: generate::rope(r), ..TriMesh::default() };
             let segments = (1..r.vertices).map(|i| [i - 1, i]).collect();
             let strand = Some(r.vertices as usize);
-            Placed { mesh, segments, strand, grid: None, beads: r.mass_at == RopeMass::Beads }
+            let beads = r.mass_at == RopeMass::Beads;
+            Placed { mesh, segments, strand, beads, ..Placed::default() }
         }
         Shape::Strands(s) => {
             check_strands(&format!("{at}.shape.strands"), s)?;
@@ -101,6 +105,7 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
             }
             Placed { mesh: generate::ball(b), ..Placed::default() }
         }
+        Shape::Block(b) => place_block(&format!("{at}.shape.block"), b)?,
         Shape::Mesh(m) => Placed { mesh: inline_mesh(m), ..Placed::default() },
         Shape::File(f) => {
             return wrong(
@@ -264,8 +269,12 @@ pub(super) fn build_body(
         }
         None => Dialled::default(),
     };
-    let springs = build_springs(at, body, fabric, &placed, beta, &dials)?;
-    if springs.is_empty() {
+    let solid = build_solid(at, body, &groups[group], &placed, beta)?;
+    let springs = match solid {
+        Some(_) => Vec::new(),
+        None => build_springs(at, body, fabric, &placed, beta, &dials)?,
+    };
+    if springs.is_empty() && solid.is_none() {
         return wrong(
             &format!("{at}.springs"),
             "the body has no springs: nothing holds it together",
@@ -278,6 +287,7 @@ pub(super) fn build_body(
         masses,
         triangles: placed.mesh.triangles.clone(),
         segments: placed.segments.clone(),
+        tetrahedra: placed.tetrahedra.clone(),
         springs,
         parents: (0..n as u32).collect(),
         bending: match dials.bending {
@@ -290,6 +300,9 @@ pub(super) fn build_body(
 
     let mut energies: Vec<Box<dyn Energy>> =
         vec![Box::new(Gravity { acceleration: gravity }), Box::new(Springs)];
+    if let Some(solid) = solid {
+        energies.push(Box::new(solid));
+    }
     if topology.bending > 0.0 {
         energies.push(Box::new(Bending));
     }
@@ -397,7 +410,11 @@ fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed)
         let half = 0.5 * x[s[0] as usize].distance(x[s[1] as usize]);
         s.iter().for_each(|&v| masses[v as usize] += half);
     }
-    for t in &placed.mesh.triangles {
+    for t in &placed.tetrahedra {
+        let quarter = sixfold_volume(t.map(|v| x[v as usize])) / 24.0;
+        t.iter().for_each(|&v| masses[v as usize] += quarter);
+    }
+    for t in placed.mesh.triangles.iter().filter(|_| placed.tetrahedra.is_empty()) {
         let [a, b, c] = t.map(|v| x[v as usize]);
         let third = triangle_area(a, b, c) / 3.0;
         t.iter().for_each(|&v| masses[v as usize] += third);
@@ -414,7 +431,7 @@ fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed)
             return wrong(
                 &format!("{at}.density"),
                 "the body has no mass",
-                "give `density` in kg/m² (cloth: 0.05 to 1), `mass` in kg, or a `fabric`",
+                "give `density` in kg/m² (cloth: 0.05 to 1) or of a solid in kg/m³, `mass` in kg, or a `fabric`",
             );
         }
     };

@@ -3,6 +3,7 @@
 mod body;
 mod dials;
 mod look;
+mod solid;
 mod world;
 
 use glam::DVec3;

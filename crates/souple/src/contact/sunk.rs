@@ -133,7 +133,7 @@ impl Sunk {
                 }
                 let middle = inside.iter().map(|&v| wide(v, places)).sum::<DVec3>() / inside.len() as f64;
                 let (low, high) = around(&part.vertices, places);
-                let size = (0..3).map(|k| (high[k] - low[k]).powi(2)).sum::<f32>().sqrt();
+                let size = (0..3).map(|k| (high[k] - low[k]) * (high[k] - low[k])).sum::<f32>().sqrt();
                 let speed = least_speed.max(SIZES_PER_SECOND * size);
                 let way = way_out(middle, triangles, places) * f64::from(speed);
                 leads.push(Lead { part: p, solid: *solid, velocity: way.to_array().map(|c| c as f32) });

@@ -10,6 +10,7 @@ mod bending;
 mod contact;
 mod fan;
 mod spring;
+mod tetrahedra;
 mod volume;
 mod wind;
 
@@ -23,6 +24,7 @@ pub use bending::{Bending, patch_curvatures, patch_energy, patch_forces, second_
 pub use contact::{ContactSpring, ContactSprings, rub};
 pub use fan::FanDrag;
 pub use spring::{Springs, spring_energy, spring_force, spring_tangent};
+pub use tetrahedra::{RestTetrahedron, Tetrahedra, element_matrix, lame, stress};
 pub use volume::Volume;
 pub use wind::{Aerodynamics, Viscous, panel_force};
 

@@ -11,7 +11,11 @@
 //! Promised: same input, same bits; noise stays in [-1, 1] and is twice continuously differentiable. Not promised:
 //! anything about non-finite input (it gives non-finite output, never a panic), nor a hash that resists an adversary.
 
+mod decompose;
+
 use glam::{DQuat, DVec3};
+
+pub use decompose::{Svd, polar, qr, svd};
 
 /// Sine of an angle in radians.
 pub fn sin(x: f64) -> f64 {

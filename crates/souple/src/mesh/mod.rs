@@ -11,6 +11,7 @@ mod opening;
 pub mod patch;
 pub mod star;
 pub mod tear;
+pub mod tetrahedron;
 mod topology;
 mod triangle;
 

@@ -126,6 +126,8 @@ pub struct Topology {
     pub triangles: Vec<[u32; 3]>,
     /// Segments of a rope; empty for a surface.
     pub segments: Vec<[u32; 2]>,
+    /// Tetrahedra of a solid, of which the triangles are the surface; empty for others.
+    pub tetrahedra: Vec<[u32; 4]>,
     /// Springs.
     pub springs: Vec<Spring>,
     /// For each particle, the one of the original mesh that it comes from.

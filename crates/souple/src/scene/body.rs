@@ -20,15 +20,21 @@ scene_type! {
         /// Named fabric that gives every material number not written here: cotton, silk, wool, denim, leather, rubber.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub fabric: Option<String>,
-        /// Mass per area of a surface, kg/m², or per length of a rope, kg/m.
+        /// Mass per area of a surface, kg/m², per length of a rope, kg/m, or per volume of a solid, kg/m³.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub density: Option<f64>,
         /// Total mass, kg; instead of density.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub mass: Option<f64>,
-        /// Young's modulus, Pa; with `thickness` it sets the modulus of the stretch springs.
+        /// Young's modulus, Pa: of a solid; with `thickness` it sets the modulus of the stretch springs of others.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub young_modulus: Option<f64>,
+        /// Poisson's ratio of a solid, above −1 and below 0.5, which would be of constant volume (FAU-04).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub poisson_ratio: Option<f64>,
+        /// How a solid answers strain.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub law: Option<SolidLaw>,
         /// Thickness of the material, m (cross-section diameter of a rope).
         #[serde(skip_serializing_if = "Option::is_none")]
         pub thickness: Option<f64>,
@@ -89,6 +95,8 @@ impl Default for Body {
             density: None,
             mass: None,
             young_modulus: None,
+            poisson_ratio: None,
+            law: None,
             thickness: None,
             bending: None,
             area_stiffness: None,
@@ -152,6 +160,8 @@ scene_type! {
         Rope(Rope),
         /// A hollow ball.
         Ball(Ball),
+        /// A solid block of tetrahedra.
+        Block(Block),
         /// Many ropes that grow out of a disc or a half ball: hair, fur, grass, a brush.
         Strands(Strands),
         /// A mesh file, path relative to the scene.
@@ -164,6 +174,52 @@ scene_type! {
 impl Default for Shape {
     fn default() -> Self {
         Shape::Grid(Grid::default())
+    }
+}
+
+scene_type! {
+    /// How a solid answers strain.
+    #[derive(Copy, Eq, Default)]
+    pub enum SolidLaw {
+        /// Hooke's law in the frame of the nearest rotation of each element.
+        #[default]
+        Polar,
+        /// Hooke's law in a frame along the edges of each element (FAU-01).
+        Qr,
+        /// Stable neo-Hookean: large compression costs more and more.
+        NeoHookean,
+    }
+}
+
+scene_type! {
+    /// A solid block from the origin to `size`, of cells that are cut into tetrahedra.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Block {
+        /// Extent along x, y and z, m.
+        pub size: Vec3,
+        /// Number of cells along x, y and z.
+        pub cells: [u32; 3],
+        /// How cells are cut.
+        pub cut: Cells,
+    }
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Block { size: [1.0; 3], cells: [4; 3], cut: Cells::Five }
+    }
+}
+
+scene_type! {
+    /// How the cells of a block are cut into tetrahedra.
+    #[derive(Copy, Eq, Default)]
+    pub enum Cells {
+        /// Into five, mirrored from cell to cell.
+        #[default]
+        Five,
+        /// Into six, all the same way.
+        Six,
     }
 }
 
