@@ -186,6 +186,17 @@ pub struct ColliderModel {
     pub layer: Option<String>,
     /// The layers that it touches; all without it.
     pub touches: Option<Vec<String>>,
+    /// The bodies that alone are held against it (SIM-32), each once; all without it.
+    pub only: Option<Vec<AssignedModel>>,
+}
+
+/// Particles of a body that are held against a collider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AssignedModel {
+    /// Index of the body.
+    pub body: usize,
+    /// Particles of the untorn body, ascending; all without it.
+    pub vertices: Option<Vec<u32>>,
 }
 
 /// The shape of a collider, in its own frame.

@@ -321,6 +321,7 @@ pub fn collider_for_form(collider: &Collider) -> Collider {
         tangential_keep: collider.tangential_keep,
         layer: collider.layer.clone(),
         touches: collider.touches.clone(),
+        only: collider.only.clone(),
         look: collider.look.clone(),
     }
 }

@@ -3,6 +3,7 @@
 mod body;
 mod dials;
 mod look;
+mod select;
 mod world;
 
 use glam::DVec3;
@@ -170,7 +171,7 @@ impl<'a> ModelBuilder<'a> {
         let mut colliders = Vec::new();
         for (c, collider) in scene.colliders.iter().enumerate() {
             check_look(&format!("collider[{c}]"), collider.look.as_ref())?;
-            colliders.push(build_collider(&format!("collider[{c}]"), collider)?);
+            colliders.push(build_collider(&format!("collider[{c}]"), collider, &scene.bodies, &bodies)?);
         }
         let mut model = Model {
             name: scene.name.clone(),
@@ -324,6 +325,11 @@ fn fingerprint(model: &Model) -> u64 {
     for ColliderModel { layer, touches, .. } in &model.colliders {
         if layer.is_some() || touches.is_some() {
             hash.text(&format!("{layer:?}{touches:?}"));
+        }
+    }
+    for (c, collider) in model.colliders.iter().enumerate() {
+        if let Some(only) = &collider.only {
+            hash.text(&format!("{c} only {only:?}"));
         }
     }
     for group in &model.groups {
