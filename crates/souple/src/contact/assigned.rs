@@ -67,7 +67,7 @@ mod tests {
         let particles = |assigned: Assigned| assigned.particles(5, &parents).collect::<Vec<_>>();
         assert_eq!(particles(Assigned::Only(&[1, 4])), [1, 4, 5, 7]);
         assert_eq!(particles(Assigned::Only(&[2])), [2]);
-        assert_eq!(particles(Assigned::Nothing), []);
+        assert!(particles(Assigned::Nothing).is_empty());
         assert_eq!(particles(Assigned::All), [0, 1, 2, 3, 4, 5, 6, 7]);
         for assigned in [Assigned::Only(&[1, 4]), Assigned::Nothing, Assigned::All] {
             let one_by_one = (0..8).filter(|v| assigned.contains(parents[*v])).collect::<Vec<_>>();

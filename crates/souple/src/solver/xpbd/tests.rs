@@ -124,7 +124,7 @@ fn contact_has_the_same_bits_with_all_instructions_and_of_lists_nothing_else_is_
             assert!(plain.1.as_flattened().iter().all(|c| c.is_finite()));
             // With a list the same happens to what is on it, and nothing to all else.
             for every in [2, 3, 40, 1] {
-                let on_list = |v: usize| v % every == 0 && (every == 1 || v % 7 < 5);
+                let on_list = |v: usize| v.is_multiple_of(every) && (every == 1 || v % 7 < 5);
                 let listed = Listed::new(n, on_list);
                 let obstacle = Obstacle { only: Some(&listed), ..obstacle };
                 let [plain_listed, best_listed] = BOTH().map(|instructions| run(instructions, &obstacle));
