@@ -618,3 +618,42 @@ help: write 0 or more, in N/m"
     let expected = "error: the scene has no body\n --> flag.toml\nhelp: add `[[body]]`";
     assert_eq!(whole.to_string(), expected);
 }
+
+#[test]
+fn lists_of_colliders_are_read_and_their_errors_shown() {
+    let scene = |only: &str| {
+        format!(
+            "format = 1\n[[body]]\nname = \"skirt\"\nfabric = \"cotton\"\n[[collider]]\nshape.sphere.radius = 0.1\n\
+             only = [\n  {{ body = \"skirt\"{only} }},\n]\n"
+        )
+    };
+    let built = |text: &str| {
+        let file = read_scene(text, "hip.toml").unwrap();
+        souple::ModelBuilder::new(&file.scene)
+            .build()
+            .map_err(|error| file.source.explain(&error).to_string())
+    };
+    let model = built(&scene(", select = { vertices = [7, 3] }")).unwrap();
+    let only = model.colliders[0].only.as_ref().unwrap();
+    assert_eq!((only[0].body, only[0].vertices.as_deref()), (0, Some(&[3, 7][..])));
+    assert_eq!(built(&scene("")).unwrap().colliders[0].only.as_ref().unwrap()[0].vertices, None);
+    let error = built(&scene(", select = { vertices = [7, 9999999] }")).unwrap_err();
+    assert!(
+        error.starts_with("error: collider[0].only[0].select.vertices: there is no vertex 9999999\n"),
+        "{error}"
+    );
+    assert!(error.contains("--> hip.toml:8:"), "{error}");
+    let error = built(&scene("").replace("body = \"skirt\"", "body = \"skirts\"")).unwrap_err();
+    assert!(error.contains("there is no body 'skirts'") && error.contains("known bodies: skirt"), "{error}");
+    assert!(error.contains("--> hip.toml:8:"), "{error}");
+    shows(
+        &scene(", selct = \"all\""),
+        "\
+error: unknown field 'selct'
+ --> flag.toml:8:21
+  |
+8 |   { body = \"skirt\", selct = \"all\" },
+  |                     ^^^^^
+help: did you mean 'select'?",
+    );
+}

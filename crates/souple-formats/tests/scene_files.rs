@@ -340,13 +340,16 @@ fn collider() -> impl Strategy<Value = Collider> {
             }
         ),
     ];
-    (any::<String>(), shape, number(), prop::option::of(motion()), prop::option::of(number())).prop_map(
-        |(name, shape, scale, motion, tangential_keep)| Collider {
+    let assigned = (any::<String>(), select()).prop_map(|(body, select)| Assigned { body, select });
+    let only = prop::option::of(prop::collection::vec(assigned, 0..3));
+    (any::<String>(), shape, number(), prop::option::of(motion()), prop::option::of(number()), only).prop_map(
+        |(name, shape, scale, motion, tangential_keep, only)| Collider {
             name,
             shape,
             scale,
             motion,
             tangential_keep,
+            only,
             ..Collider::default()
         },
     )

@@ -365,14 +365,20 @@ impl Document {
                     body.group = None;
                 }
             }
-            Object::Body(b) => drop(scene.bodies.remove(b)),
+            Object::Body(b) => {
+                scene.bodies.remove(b);
+                for only in scene.colliders.iter_mut().filter_map(|collider| collider.only.as_mut()) {
+                    only.retain(|assigned| assigned.body != name);
+                }
+            }
             Object::Pin(b, p) => drop(scene.bodies[b].pins.remove(p)),
             Object::Pull(b, p) => drop(scene.bodies[b].pulls.remove(p)),
             Object::Collider(c) => drop(scene.colliders.remove(c)),
         })
     }
 
-    /// Renames an object; refused when the name is empty or taken. Bodies follow a renamed group.
+    /// Renames an object; refused when the name is empty or taken. Bodies follow a renamed group, lists of
+    /// colliders a renamed body.
     pub fn rename(&mut self, object: Object, name: &str) -> Result<(), String> {
         let Some(old) = self.name_of(object) else { return Err("there is no such object".into()) };
         let name = name.trim();
@@ -401,7 +407,13 @@ impl Document {
                     body.group = Some(name.into());
                 }
             }
-            Object::Body(b) => scene.bodies[b].name = name.into(),
+            Object::Body(b) => {
+                scene.bodies[b].name = name.into();
+                let lists = scene.colliders.iter_mut().filter_map(|collider| collider.only.as_mut());
+                for assigned in lists.flatten().filter(|assigned| assigned.body == old) {
+                    assigned.body = name.into();
+                }
+            }
             Object::Pin(b, p) => scene.bodies[b].pins[p].name = name.into(),
             Object::Collider(c) => scene.colliders[c].name = name.into(),
         });

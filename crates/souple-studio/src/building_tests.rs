@@ -2,7 +2,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use souple::Simulation;
-use souple::scene::Scene;
+use souple::scene::{Assigned, Body, Scene};
 use souple_files::disk;
 
 use super::*;
@@ -187,11 +187,20 @@ fn objects_are_renamed_and_removed() {
     let (cloth, rope) = (document.add_cloth(ClothKind::Curtain), document.add_rope());
     let floor = document.add_collider(ColliderKind::Floor);
     document.edit("group", |scene| scene.bodies[0].group = Some("group".into()));
+    document.edit("only", |scene| {
+        let all = |body: &Body| Assigned { body: body.name.clone(), ..Assigned::default() };
+        scene.colliders[0].only = Some(scene.bodies.iter().map(all).collect());
+    });
+    let held = |document: &Document| {
+        let only = document.scene().colliders[0].only.clone().unwrap();
+        only.into_iter().map(|assigned| assigned.body).collect::<Vec<_>>()
+    };
 
     document.rename(other, " stiff ").unwrap();
     assert_eq!(document.scene().bodies[0].group.as_deref(), Some("stiff"));
     document.rename(cloth, "sail").unwrap();
     document.rename(cloth, "sail").unwrap();
+    assert_eq!(held(&document), ["sail", "rope"]);
     document.rename(Object::Pin(0, 1), "mast").unwrap();
     document.rename(floor, "deck").unwrap();
     document.rename(Object::Scene, "Ship").unwrap();
@@ -210,7 +219,9 @@ fn objects_are_renamed_and_removed() {
     assert_eq!(document.scene().bodies[0].group, None);
     assert!(document.remove(Object::Pin(0, 0)));
     assert_eq!(document.scene().bodies[0].pins[0].name, "mast");
-    assert!(document.remove(cloth) && document.remove(floor) && document.remove(Object::Wind));
+    assert!(document.remove(cloth));
+    assert_eq!(held(&document), ["rope"]);
+    assert!(document.remove(floor) && document.remove(Object::Wind));
     for gone in [Object::Scene, Object::Wind, Object::Body(1), Object::Collider(0), Object::Pull(0, 0)] {
         assert!(!document.remove(gone), "{gone:?}");
     }

@@ -218,11 +218,11 @@ impl Workspace {
         match method {
             Method::RealTime(solver) => solver.collide(&frame.task(*b, inverse_masses), shares, true),
             Method::Substeps(_) => {
-                let BodyState { x, v, .. } = candidate;
+                let BodyState { x, v, topology, .. } = candidate;
                 if !contacts.within_reach(x) {
                     contacts.widen_reach(x0, x, *b, model, control);
                 }
-                contacts.collide(*b, model, control, shares, *h, inverse_masses, x0, x, v);
+                contacts.collide(*b, model, control, shares, *h, topology, inverse_masses, x0, x, v);
             }
         }
     }
@@ -234,8 +234,8 @@ impl Workspace {
         match method {
             Method::RealTime(solver) => solver.collide(&frame.task(*b, inverse_masses), shares, false),
             Method::Substeps(_) => {
-                let BodyState { x, v, .. } = candidate;
-                contacts.push_out(*b, model, control, shares, *h, inverse_masses, x0, x, v);
+                let BodyState { x, v, topology, .. } = candidate;
+                contacts.push_out(*b, model, control, shares, *h, topology, inverse_masses, x0, x, v);
             }
         }
     }

@@ -224,6 +224,24 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
                 }
             }
         }
+        if let Some(only) = &collider.only {
+            if only.is_empty() {
+                say(
+                    format!("{at}.only"),
+                    format!("'{}' names no body, so that it touches nothing", collider.name),
+                    "name a body, or leave `only` out".into(),
+                );
+            }
+            for (k, list) in only.iter().enumerate().filter(|(_, list)| !model.touches_collider(list.body, c))
+            {
+                let body = &model.bodies[list.body].name;
+                say(
+                    format!("{at}.only[{k}].body"),
+                    format!("'{body}' is to be held against '{}', but does not touch it", collider.name),
+                    "leave it out, or change `layer`, `touches` or `pair`".into(),
+                );
+            }
+        }
         if let Some((frame, Jump { distance, size })) = first_jump(collider, model) {
             say(
                 jump_field(&at, collider, f64::from(frame) * model.frame_dt()),

@@ -12,7 +12,9 @@ use glam::DVec3;
 
 use crate::contact::primitives::Primitive;
 use crate::mesh::{SpringFamily, Topology};
-use crate::model::{BodyModel, ColliderForm, ColliderModel, GroupModel, LimitModel, Model, PinModel};
+use crate::model::{
+    AssignedModel, BodyModel, ColliderForm, ColliderModel, GroupModel, LimitModel, Model, PinModel,
+};
 use crate::scene::{Body, LimitMethod, Motion, Scene, Wind};
 use crate::solver::solver_name;
 
@@ -173,7 +175,7 @@ pub fn scene_graph(scene: &Scene, model: &Model) -> Graph {
         }
     }
     for (c, collider) in model.colliders.iter().enumerate() {
-        graph.add(Some(root), NodeKind::Collider, c, &collider.name, collider_detail(collider));
+        graph.add(Some(root), NodeKind::Collider, c, &collider.name, collider_detail(collider, model));
     }
     if scene.wind.is_some() {
         graph.add(Some(root), NodeKind::Wind, 0, "wind", wind_detail(&model.wind));
@@ -284,7 +286,7 @@ fn pin_detail(pin: &PinModel) -> String {
     format!("{}, {}", count(pin.vertices.len(), "vertex", "vertices"), motion_detail(pin.motion.as_ref()))
 }
 
-fn collider_detail(collider: &ColliderModel) -> String {
+fn collider_detail(collider: &ColliderModel, model: &Model) -> String {
     let shape = match &collider.form {
         ColliderForm::Primitive(primitive) => primitive_detail(*primitive),
         ColliderForm::Mesh(mesh) => {
@@ -293,7 +295,14 @@ fn collider_detail(collider: &ColliderModel) -> String {
         }
     };
     let friction = number(collider.material.friction);
-    format!("{shape}, friction {friction}, {}", motion_detail(collider.motion.as_ref()))
+    let only = collider.only.as_ref().map_or_else(String::new, |only| {
+        let of = |list: &AssignedModel| {
+            let body = &model.bodies[list.body];
+            list.vertices.as_ref().map_or(body.topology.len(), Vec::len)
+        };
+        format!(", only for {}", count(only.iter().map(of).sum(), "particle", "particles"))
+    });
+    format!("{shape}, friction {friction}, {}{only}", motion_detail(collider.motion.as_ref()))
 }
 
 fn primitive_detail(primitive: Primitive) -> String {

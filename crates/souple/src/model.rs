@@ -188,6 +188,17 @@ pub struct ColliderModel {
     pub touches: Option<Vec<String>>,
     /// Whether what is inside a closed mesh is led out; not if it is not said.
     pub solid: Option<bool>,
+    /// The bodies that alone are held against it (SIM-32), each once; all without it.
+    pub only: Option<Vec<AssignedModel>>,
+}
+
+/// Particles of a body that are held against a collider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AssignedModel {
+    /// Index of the body.
+    pub body: usize,
+    /// Particles of the untorn body, ascending; all without it.
+    pub vertices: Option<Vec<u32>>,
 }
 
 /// The shape of a collider, in its own frame.

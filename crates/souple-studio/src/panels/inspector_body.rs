@@ -122,6 +122,8 @@ pub fn for_form(body: &Body) -> Body {
         density: body.density,
         mass: body.mass,
         young_modulus: body.young_modulus,
+        poisson_ratio: body.poisson_ratio,
+        law: body.law,
         thickness: body.thickness,
         bending: body.bending,
         area_stiffness: body.area_stiffness,

@@ -318,9 +318,11 @@ pub fn collider_for_form(collider: &Collider) -> Collider {
         motion: collider.motion.clone(),
         friction: collider.friction,
         restitution: collider.restitution,
+        solid: collider.solid,
         tangential_keep: collider.tangential_keep,
         layer: collider.layer.clone(),
         touches: collider.touches.clone(),
+        only: collider.only.clone(),
         look: collider.look.clone(),
     }
 }

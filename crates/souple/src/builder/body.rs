@@ -5,6 +5,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::dials::{Dialled, dialled};
+use super::select::{Particles, select};
 use super::solid::{build_solid, place_block};
 use super::world::{check_motion, share};
 use super::{
@@ -26,8 +27,7 @@ use crate::mesh::{
 use crate::model::{BodyModel, GroupModel, LimitModel, PinModel};
 use crate::scene::SurfaceContact;
 use crate::scene::{
-    Body, Border, Family, Grid, InlineMesh, Layout, LengthLimit, Placement, RopeMass, Select, Shape, Strands,
-    Wind,
+    Body, Family, Grid, InlineMesh, Layout, LengthLimit, Placement, RopeMass, Shape, Strands, Wind,
 };
 
 /// A ball of a million vertices has so many subdivisions.
@@ -341,16 +341,17 @@ pub(super) fn build_body(
     if wind.random_force.is_some() {
         energies.push(Box::new(RandomForce));
     }
+    let particles = Particles::of(&body.shape, &placed.mesh.positions);
     for (p, pull) in body.pulls.iter().enumerate() {
         let field = format!("{at}.pull[{p}]");
-        let vertices = select(&format!("{field}.select"), &pull.select, &placed)?;
+        let vertices = select(&format!("{field}.select"), &pull.select, &particles)?;
         let force = vector(&format!("{field}.force"), pull.force)?;
         let from = finite(&format!("{field}.from"), pull.from)?;
         energies.push(Box::new(Pulls { vertices, force, from, until: pull.until.unwrap_or(f64::INFINITY) }));
     }
     energies.push(Box::new(Grabs));
 
-    let pins = build_pins(at, body, &placed)?;
+    let pins = build_pins(at, body, &particles)?;
     let limits = match &body.limits {
         None => None,
         Some(l) => {
@@ -674,16 +675,15 @@ fn limit_range(at: &str, limit: &LengthLimit) -> Checked<(f64, f64)> {
     Ok((max, min))
 }
 
-fn build_pins(at: &str, body: &Body, placed: &Placed) -> Checked<Vec<PinModel>> {
+fn build_pins(at: &str, body: &Body, particles: &Particles) -> Checked<Vec<PinModel>> {
     let mut pins: Vec<PinModel> = Vec::new();
     for (p, pin) in body.pins.iter().enumerate() {
         let field = format!("{at}.pin[{p}]");
-        let vertices = select(&format!("{field}.select"), &pin.select, placed)?;
+        let vertices = select(&format!("{field}.select"), &pin.select, particles)?;
         if let Some(motion) = &pin.motion {
             check_motion(&format!("{field}.motion"), motion)?;
         }
-        let middle = vertices.iter().map(|&v| placed.mesh.positions[v as usize]).sum::<DVec3>()
-            / vertices.len() as f64;
+        let middle = particles.middle(&vertices);
         let pivot = pin.motion.as_ref().and_then(|m| m.pivot).map_or(middle, DVec3::from);
         let until = match pin.until {
             Some(until) => not_negative(&format!("{field}.until"), until, "s")?,
@@ -692,71 +692,4 @@ fn build_pins(at: &str, body: &Body, placed: &Placed) -> Checked<Vec<PinModel>> 
         pins.push(PinModel { name: pin.name.clone(), vertices, motion: pin.motion.clone(), pivot, until });
     }
     Ok(pins)
-}
-
-/// The particles that a selection chooses, ascending; at least one.
-fn select(at: &str, select: &Select, placed: &Placed) -> Checked<Vec<u32>> {
-    let x = &placed.mesh.positions;
-    let n = x.len();
-    let mut chosen: Vec<u32> = match select {
-        Select::All => (0..n as u32).collect(),
-        Select::Vertices(list) => {
-            if let Some(v) = list.iter().find(|v| **v as usize >= n) {
-                return wrong(
-                    &format!("{at}.vertices"),
-                    format!("there is no vertex {v}"),
-                    format!("the last one is {}", n - 1),
-                );
-            }
-            list.clone()
-        }
-        Select::Near(p) => {
-            let p = vector(&format!("{at}.near"), *p)?;
-            let nearest =
-                (0..n).min_by(|&a, &b| x[a].distance_squared(p).total_cmp(&x[b].distance_squared(p)));
-            nearest.map(|v| v as u32).into_iter().collect()
-        }
-        Select::Within(region) => {
-            let min = vector(&format!("{at}.within.min"), region.min)?;
-            let max = vector(&format!("{at}.within.max"), region.max)?;
-            (0..n as u32)
-                .filter(|&v| x[v as usize].cmpge(min).all() && x[v as usize].cmple(max).all())
-                .collect()
-        }
-        Select::Roots => {
-            let Some(each) = placed.strand else {
-                return wrong(
-                    at,
-                    "only ropes and strands have roots",
-                    "use `border`, `near`, `within` or `vertices`",
-                );
-            };
-            (0..n).filter(|v| v % each < 2).map(|v| v as u32).collect()
-        }
-        Select::Border(border) => {
-            let Some([columns, rows]) = placed.grid else {
-                return wrong(
-                    &format!("{at}.border"),
-                    "only a grid has borders",
-                    "use `near`, `within` or `vertices`",
-                );
-            };
-            (0..n)
-                .filter(|v| match border {
-                    Border::U0 => v % columns == 0,
-                    Border::U1 => v % columns == columns - 1,
-                    Border::V0 => v / columns == 0,
-                    Border::V1 => v / columns == rows - 1,
-                })
-                .map(|v| v as u32)
-                .collect()
-        }
-    };
-    chosen.sort_unstable();
-    chosen.dedup();
-    if chosen.is_empty() {
-        let (low, high) = bounds(x);
-        return wrong(at, "it selects no vertex", format!("the body reaches from {low} to {high}"));
-    }
-    Ok(chosen)
 }

@@ -3,6 +3,7 @@
 mod body;
 mod dials;
 mod look;
+mod select;
 mod solid;
 mod world;
 
@@ -171,7 +172,7 @@ impl<'a> ModelBuilder<'a> {
         let mut colliders = Vec::new();
         for (c, collider) in scene.colliders.iter().enumerate() {
             check_look(&format!("collider[{c}]"), collider.look.as_ref())?;
-            colliders.push(build_collider(&format!("collider[{c}]"), collider)?);
+            colliders.push(build_collider(&format!("collider[{c}]"), collider, &scene.bodies, &bodies)?);
         }
         let mut model = Model {
             name: scene.name.clone(),
@@ -328,6 +329,11 @@ fn fingerprint(model: &Model) -> u64 {
         }
         if *solid == Some(true) {
             hash.text("solid");
+        }
+    }
+    for (c, collider) in model.colliders.iter().enumerate() {
+        if let Some(only) = &collider.only {
+            hash.text(&format!("{c} only {only:?}"));
         }
     }
     for group in &model.groups {

@@ -1,18 +1,19 @@
-//! Checks and compiles colliders, scripted motion and wind.
+//! Checks and compiles colliders, what they are held against (SIM-32), scripted motion and wind.
 
 use std::sync::Arc;
 
 use glam::DVec3;
 
 use super::body::inline_mesh;
+use super::select::{Particles, select};
 use super::{Checked, LARGEST, direction, finite, not_negative, positive, vector, wrong};
 use crate::contact::primitives::Primitive;
 use crate::contact::response::ContactMaterial;
 use crate::contact::rules::{PairModel, Thing};
 use crate::math::{Pose, rotation};
 use crate::mesh::{ColliderMesh, ColliderMeshError};
-use crate::model::{ColliderForm, ColliderModel, Model};
-use crate::scene::{Collider, ColliderShape, InlineMesh, Motion, Pair, Wind};
+use crate::model::{AssignedModel, BodyModel, ColliderForm, ColliderModel, Model};
+use crate::scene::{Body, Collider, ColliderShape, InlineMesh, Motion, Pair, Wind};
 
 pub(super) fn check_wind(wind: &Wind) -> Checked<Wind> {
     vector("wind.velocity", wind.velocity)?;
@@ -137,7 +138,56 @@ fn mesh_form(at: &str, mesh: &InlineMesh, scale: f64) -> Checked<ColliderForm> {
     }
 }
 
-pub(super) fn build_collider(at: &str, collider: &Collider) -> Checked<ColliderModel> {
+/// What a collider is held against, by numbers; `bodies` are what the scene's were compiled to.
+fn build_assigned(
+    at: &str,
+    collider: &Collider,
+    scene: &[Body],
+    bodies: &[BodyModel],
+) -> Checked<Option<Vec<AssignedModel>>> {
+    let Some(only) = &collider.only else { return Ok(None) };
+    if matches!(collider.shape, ColliderShape::Mesh(_) | ColliderShape::File(_)) {
+        return wrong(
+            at,
+            "a mesh touches by its surface, so it cannot be held against some particles only",
+            "leave `only` out, and choose bodies by `layer` and `touches`",
+        );
+    }
+    let mut built: Vec<AssignedModel> = Vec::new();
+    for (k, assigned) in only.iter().enumerate() {
+        let at = format!("{at}[{k}]");
+        let name = &assigned.body;
+        let Some(body) = bodies.iter().position(|b| b.name == *name) else {
+            let known = bodies.iter().map(|b| b.name.as_str()).collect::<Vec<_>>().join(", ");
+            return wrong(
+                &format!("{at}.body"),
+                format!("there is no body '{name}'"),
+                format!("known bodies: {known}"),
+            );
+        };
+        if built.iter().any(|b| b.body == body) {
+            return wrong(
+                &format!("{at}.body"),
+                format!("'{name}' has been named before"),
+                "name each body once, with all its particles in one `select`",
+            );
+        }
+        let positions = &bodies[body].topology.rest_positions;
+        let particles = Particles::of(&scene[body].shape, positions);
+        let vertices = select(&format!("{at}.select"), &assigned.select, &particles)?;
+        // A list of all is no list: nothing has to be looked up.
+        let vertices = (vertices.len() < positions.len()).then_some(vertices);
+        built.push(AssignedModel { body, vertices });
+    }
+    Ok(Some(built))
+}
+
+pub(super) fn build_collider(
+    at: &str,
+    collider: &Collider,
+    scene: &[Body],
+    bodies: &[BodyModel],
+) -> Checked<ColliderModel> {
     let field = |name: &str| format!("{at}.{name}");
     let form = build_form(at, collider)?;
     let translation = vector(&field("position"), collider.position)?;
@@ -168,6 +218,7 @@ pub(super) fn build_collider(at: &str, collider: &Collider) -> Checked<ColliderM
         layer: collider.layer.clone(),
         touches: collider.touches.clone(),
         solid: collider.solid,
+        only: build_assigned(&field("only"), collider, scene, bodies)?,
     })
 }
 

@@ -1,9 +1,12 @@
 //! Contact of particles with rigid colliders: broad phase by boxes (ESSI-45), a continuous test of each particle
 //! against each primitive that may be met, and the response (ESSI-48).
 //!
+//! A collider may name the particles that alone are held against it (SIM-32, `assigned.rs`).
+//!
 //! Against colliders particles are tested, not the edges and triangles between them: a collider smaller than a triangle can
 //! poke through. Surfaces that touch themselves are tested by all their features (`surface.rs`, `bvh.rs`, `pairs.rs`).
 
+pub mod assigned;
 pub(crate) mod bvh;
 pub(crate) mod closest;
 pub mod continuous;
@@ -32,7 +35,7 @@ use glam::DVec3;
 
 use crate::contact::response::ContactMaterial;
 use crate::control::Control;
-use crate::mesh::bounds;
+use crate::mesh::{Topology, bounds};
 use crate::model::{BodyModel, Model};
 use crate::state::BodyState;
 
@@ -130,6 +133,7 @@ impl Contacts {
         control: &Control,
         (s0, s1): (f64, f64),
         h: f64,
+        topology: &Topology,
         inverse_masses: &[f64],
         x0: &[DVec3],
         x: &mut [DVec3],
@@ -149,6 +153,7 @@ impl Contacts {
                 (s0, s1),
                 h,
                 rest_speed,
+                topology,
                 inverse_masses,
                 x0,
                 x,
@@ -169,13 +174,14 @@ impl Contacts {
         control: &Control,
         shares: (f64, f64),
         h: f64,
+        topology: &Topology,
         inverse_masses: &[f64],
         x0: &[DVec3],
         x: &mut [DVec3],
         v: &mut [DVec3],
     ) {
         let rest_speed = 2.0 * model.gravity.length() * h;
-        self.one_pass(b, model, control, shares, h, rest_speed, inverse_masses, x0, x, v, false);
+        self.one_pass(b, model, control, shares, h, rest_speed, topology, inverse_masses, x0, x, v, false);
     }
 
     /// Responds once to each contact of each pair, and lists them if `keep`. Returns whether any particle was pushed.
@@ -187,6 +193,7 @@ impl Contacts {
         (s0, s1): (f64, f64),
         h: f64,
         rest_speed: f64,
+        topology: &Topology,
         inverse_masses: &[f64],
         x0: &[DVec3],
         x: &mut [DVec3],
@@ -204,16 +211,17 @@ impl Contacts {
             // Friction once: later passes only push.
             let push = ContactMaterial { friction: 0.0, restitution: 0.0, tangential_keep: None };
             let material = if keep { model.material(b, c as usize) } else { push };
-            for i in 0..x.len() {
+            let untorn = model.bodies[b].topology.len();
+            collider.assigned(b).particles(untorn, &topology.parents).for_each(|i| {
                 // Bounding-box rejection; NaN is not rejected.
                 let (near, far) = (x0[i].min(x[i]), x0[i].max(x[i]));
                 if inverse_masses[i] == 0.0 || near.cmpgt(high).any() || far.cmplt(low).any() {
-                    continue;
+                    return;
                 }
                 let touch = response::resolve(
                     shape, &pose0, &pose1, h, skin, &material, rest_speed, x0[i], &mut x[i], &mut v[i],
                 );
-                let Some(t) = touch else { continue };
+                let Some(t) = touch else { return };
                 pushed |= t.depth > 0.0;
                 if keep {
                     self.points.push(ContactPoint {
@@ -224,7 +232,7 @@ impl Contacts {
                         depth: t.depth,
                     });
                 }
-            }
+            });
         }
         pushed
     }

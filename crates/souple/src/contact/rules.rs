@@ -1,8 +1,9 @@
 //! Which things touch each other, at what distance, and how they rub and bounce: layers and masks (FAU-57), thickness per body,
-//! friction and restitution per pair of materials.
+//! friction and restitution per pair of materials. Bodies that the list of a collider does not name are not touched by it (SIM-32).
 //!
 //! Each two things have one rule; so has each with itself.
 
+use crate::contact::assigned::Assigned;
 use crate::contact::response::ContactMaterial;
 use crate::model::Model;
 
@@ -137,7 +138,8 @@ impl Model {
             Some(contact) => (&contact.layer, &contact.touches),
             None => (&None, &None),
         };
-        masks(touches, &collider.layer)
+        collider.assigned(b) != Assigned::Nothing
+            && masks(touches, &collider.layer)
             && masks(&collider.touches, layer)
             && self.pair(Thing::Body(b), Thing::Collider(c)).is_none_or(|p| p.touch)
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{InlineMesh, Look, MeshFile, Vec3};
+use super::{InlineMesh, Look, MeshFile, Select, Vec3};
 
 scene_type! {
     /// Rigid motion in time, relative to where the thing was put.
@@ -100,6 +100,10 @@ scene_type! {
         /// Mask: the layers that it touches; all without it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub touches: Option<Vec<String>>,
+        /// The bodies, and their particles, that alone are held against it, so that no others are looked at (SIM-32); all of all
+        /// bodies without it. Not for meshes, which touch by their surface.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub only: Option<Vec<Assigned>>,
         /// How it looks.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub look: Option<Look>,
@@ -121,6 +125,7 @@ impl Default for Collider {
             tangential_keep: None,
             layer: None,
             touches: None,
+            only: None,
             look: None,
         }
     }
@@ -155,6 +160,23 @@ impl Default for Pair {
             restitution: None,
             distance: None,
         }
+    }
+}
+
+scene_type! {
+    /// Particles of a body that are held against a collider.
+    #[serde(default)]
+    pub struct Assigned {
+        /// Name of the body.
+        pub body: String,
+        /// Which of its particles; all without it.
+        pub select: Select,
+    }
+}
+
+impl Default for Assigned {
+    fn default() -> Self {
+        Assigned { body: String::new(), select: Select::All }
     }
 }
 

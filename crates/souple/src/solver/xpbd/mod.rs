@@ -166,7 +166,7 @@ impl Xpbd {
         let fits = self.packed.take().filter(|packed| packed.fits(state));
         // What is kept between frames must not depend on whether this one is tried again with smaller steps.
         let usual = model.frame_dt() / f64::from(model.groups[body.group].substeps);
-        let pack = || Packed::new(&self.settings, parallel, model.gravity, usual, body, state);
+        let pack = || Packed::new(&self.settings, parallel, model, b, usual, state);
         let mut packed = fits.unwrap_or_else(pack);
         let substeps = substeps * packed.softness.cuts(model.frame_dt() / f64::from(substeps));
         let h = model.frame_dt() / f64::from(substeps);
@@ -212,7 +212,7 @@ impl Xpbd {
             hands: self.hands_of(&packed, b, control),
             colliders: colliders.to_vec(),
             catch_up: if waits { CATCH_UP * f64::from(h) } else { f64::INFINITY },
-            origin: if needs_places { self.begin_contact(origin, colliders.len()) } else { DVec3::ZERO },
+            origin: if needs_places { self.begin_contact(&packed, origin, colliders) } else { DVec3::ZERO },
             ..self.cut
         };
         self.packed = Some(packed);
@@ -250,11 +250,13 @@ impl Xpbd {
         if first {
             self.marks.fill(0);
         }
-        let Xpbd { instructions, cut, base, before, velocities, displacements, clearances, .. } = self;
+        let Xpbd { instructions, packed, cut, base, before, velocities, displacements, clearances, .. } =
+            self;
+        let Some(packed) = packed else { return };
         let (marks, normals) = (&mut self.marks, &mut self.normals);
         clearances.vertices_moved(*instructions, before, displacements);
         for (k, &c) in cut.colliders.iter().enumerate() {
-            let Some(obstacle) = obstacle(task, c, shares, cut.h) else { continue };
+            let Some(obstacle) = obstacle(task, packed, c, shares, cut.h) else { continue };
             touch::collide(
                 *instructions,
                 (k, &obstacle),
@@ -298,7 +300,7 @@ impl Xpbd {
         }
         points.clear();
         for &c in &self.cut.colliders {
-            let Some(obstacle) = obstacle(task, c, (1.0, 1.0), self.cut.h) else { continue };
+            let Some(obstacle) = obstacle(task, &packed, c, (1.0, 1.0), self.cut.h) else { continue };
             touch::report(&obstacle, c, &self.marks, &packed.order, &state.x, points);
         }
         self.packed = Some(packed);
@@ -431,12 +433,13 @@ impl Xpbd {
     }
 
     /// Places in 32 bits from the origin, which is returned, for what needs more than differences.
-    fn begin_contact(&mut self, origin: Option<DVec3>, colliders: usize) -> DVec3 {
+    fn begin_contact(&mut self, packed: &Packed, origin: Option<DVec3>, colliders: &[u32]) -> DVec3 {
         let (low, high) = bounds(&self.x);
         let origin = origin.unwrap_or(0.5 * (low + high));
         self.base.clear();
         self.base.extend(self.x.iter().map(|x| point(*x - origin, 0.0)));
-        self.clearances.begin_frame(self.x.len(), (high - low).length(), colliders);
+        let lists = colliders.iter().map(|&c| packed.listed(c));
+        self.clearances.begin_frame(self.x.len(), (high - low).length(), lists);
         origin
     }
 
@@ -615,7 +618,13 @@ impl Xpbd {
 }
 
 /// A collider between two shares of a frame; none if it is a mesh, which acts as a surface.
-fn obstacle<'a>(task: &FrameTask<'a>, c: u32, (s0, s1): (f64, f64), h: f32) -> Option<Obstacle<'a>> {
+fn obstacle<'a>(
+    task: &FrameTask<'a>,
+    packed: &'a Packed,
+    c: u32,
+    (s0, s1): (f64, f64),
+    h: f32,
+) -> Option<Obstacle<'a>> {
     let FrameTask { model, control, b, .. } = *task;
     let (start, end) = &control.colliders[c as usize];
     Some(Obstacle {
@@ -625,6 +634,7 @@ fn obstacle<'a>(task: &FrameTask<'a>, c: u32, (s0, s1): (f64, f64), h: f32) -> O
         material: model.material(b, c as usize),
         skin: model.distance(b, c as usize),
         rest_speed: 2.0 * model.gravity.length() * f64::from(h),
+        only: packed.listed(c),
     })
 }
 

@@ -10,10 +10,12 @@ use super::bends::BendSet;
 use super::levels::{self, Graph, Level};
 use super::links::{Link, LinkSet, continued};
 use super::softness::Softness;
+use super::touch::Listed;
 use super::volume::Volume;
+use crate::contact::assigned::Assigned;
 use crate::mesh::geodesic::{NearestSupports, Support, nearest_supports};
 use crate::mesh::{Patch, Rows, Spring, Topology, neighbours, vertex_normals};
-use crate::model::BodyModel;
+use crate::model::{BodyModel, ColliderModel, Model};
 use crate::parallel::Parallel;
 use crate::scene::Xpbd as Settings;
 use crate::state::BodyState;
@@ -54,6 +56,8 @@ pub struct Packed {
     pub volume: Option<Volume>,
     /// Whether any spring is damped.
     pub damped: bool,
+    /// For each collider of the model, the vertices that are held against it; none if that is all of them.
+    listed: Vec<Option<Listed>>,
 }
 
 /// The order of packed vertices, and what is known of them in it.
@@ -70,15 +74,16 @@ struct Order<'a> {
 }
 
 impl Packed {
-    /// For a body of a model with substeps of `h`, s.
+    /// For body `b` of a model with substeps of `h`, s.
     pub fn new(
         settings: &Settings,
         parallel: &Parallel,
-        gravity: DVec3,
+        model: &Model,
+        b: usize,
         h: f64,
-        body: &BodyModel,
         state: &BodyState,
     ) -> Packed {
+        let (gravity, body) = (model.gravity, &model.bodies[b]);
         let topology = &*state.topology;
         let held: Vec<u32> = state.pinned.iter().map(|p| p.vertex).collect();
         let edges: Vec<(u32, u32)> = topology.edges.iter().map(|e| (e.i, e.j)).collect();
@@ -125,9 +130,15 @@ impl Packed {
             softness,
             damped: topology.springs.iter().any(|s| s.damping > 0.0),
             volume: inside.map(|law| Volume::new(law, topology, &order.place)),
+            listed: order.listed(model, b),
             order: order.order,
             place: order.place,
         }
+    }
+
+    /// The vertices that are held against a collider; none if that is all of them.
+    pub fn listed(&self, collider: u32) -> Option<&Listed> {
+        self.listed.get(collider as usize)?.as_ref()
     }
 
     /// Whether it was made for what a body is now: it may have torn, and its supports may have changed.
@@ -161,6 +172,17 @@ impl<'a> Order<'a> {
 
     fn at(&self, v: u32) -> u32 {
         self.place[v as usize]
+    }
+
+    /// The vertices that are held against each collider of a model that has a list.
+    fn listed(&self, model: &Model, b: usize) -> Vec<Option<Listed>> {
+        let parent = |k: usize| self.topology.parents[self.order[k] as usize];
+        let of_collider = |collider: &ColliderModel| match collider.assigned(b) {
+            // What has nothing to do with a collider is not brought to it.
+            Assigned::All | Assigned::Nothing => None,
+            only @ Assigned::Only(_) => Some(Listed::new(self.order.len(), |k| only.contains(parent(k)))),
+        };
+        model.colliders.iter().map(of_collider).collect()
     }
 
     /// All springs, in the order of their ends.

@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use super::attachments::AttachmentSet;
-use super::touch::{Clearances, Obstacle, collide};
+use super::touch::{Clearances, Listed, Obstacle, collide};
 use crate::contact::primitives::Primitive;
 use crate::contact::response::ContactMaterial;
 use crate::lanes::{Instructions, Point};
@@ -59,7 +59,7 @@ fn attachments_have_the_same_bits_with_all_instructions() {
 }
 
 #[test]
-fn contact_has_the_same_bits_with_all_instructions() {
+fn contact_has_the_same_bits_with_all_instructions_and_of_lists_nothing_else_is_looked_at() {
     let n = 1003;
     let shapes = [
         Primitive::Plane { normal: DVec3::Y },
@@ -79,8 +79,15 @@ fn contact_has_the_same_bits_with_all_instructions() {
                 translation: origin + DVec3::new(0.05, 0.02, 0.0),
             };
             let pose1 = Pose { translation: pose0.translation + DVec3::new(0.0, 0.01, 0.02), ..pose0 };
-            let obstacle =
-                Obstacle { shape, pose0, pose1, material: *material, skin: 0.01, rest_speed: 0.02 };
+            let obstacle = Obstacle {
+                shape,
+                pose0,
+                pose1,
+                material: *material,
+                skin: 0.01,
+                rest_speed: 0.02,
+                only: None,
+            };
             let base = random_points(4, n, 1.0);
             let velocities = random_points(5, n, 4.0);
             // A few are so fast that their path is followed, and one is in the very middle.
@@ -88,15 +95,15 @@ fn contact_has_the_same_bits_with_all_instructions() {
             start.iter_mut().step_by(50).for_each(|p| p[0] += 0.6);
             let middle = (pose1.translation - origin).to_array();
             (0..3).for_each(|k| start[500][k] = middle[k] as f32 - base[500][k]);
-            let [plain, best] = BOTH().map(|instructions| {
+            let run = |instructions: Instructions, obstacle: &Obstacle| {
                 let (mut before, mut points) = (random_points(7, n, 0.05), start.clone());
                 let (mut marks, mut normals) = (vec![0u8; n], vec![[0.0; 3]; n]);
                 let mut clearances = Clearances::default();
-                clearances.begin_frame(n, 2.0, 1);
+                clearances.begin_frame(n, 2.0, [obstacle.only].into_iter());
                 clearances.vertices_moved(instructions, &before, &points);
                 collide(
                     instructions,
-                    (0, &obstacle),
+                    (0, obstacle),
                     origin,
                     1e-3,
                     &mut clearances,
@@ -107,12 +114,36 @@ fn contact_has_the_same_bits_with_all_instructions() {
                     &mut marks,
                     &mut normals,
                 );
-                (before, points, marks, normals)
-            });
+                let looked_at = clearances.looked_at();
+                (before, points, marks, normals, looked_at)
+            };
+            let [plain, best] = BOTH().map(|instructions| run(instructions, &obstacle));
             assert_eq!(plain, best, "{shape:?} {material:?}");
             let touched = plain.2.iter().filter(|m| **m != 0).count();
             assert!(touched > n / 20 && touched < n, "{shape:?}: {touched}");
             assert!(plain.1.as_flattened().iter().all(|c| c.is_finite()));
+            // With a list the same happens to what is on it, and nothing to all else.
+            for every in [2, 3, 40, 1] {
+                let on_list = |v: usize| v.is_multiple_of(every) && (every == 1 || v % 7 < 5);
+                let listed = Listed::new(n, on_list);
+                let obstacle = Obstacle { only: Some(&listed), ..obstacle };
+                let [plain_listed, best_listed] = BOTH().map(|instructions| run(instructions, &obstacle));
+                assert_eq!(plain_listed, best_listed, "{shape:?} {material:?}");
+                let (before, points, marks, normals, looked_at) = plain_listed;
+                let untouched = random_points(7, n, 0.05);
+                for v in 0..n {
+                    let now = (before[v], points[v], marks[v], normals[v]);
+                    let alone = if on_list(v) {
+                        (plain.0[v], plain.1[v], plain.2[v], plain.3[v])
+                    } else {
+                        (untouched[v], start[v], 0, [0.0; 3])
+                    };
+                    assert_eq!(now, alone, "{shape:?} {material:?}, every {every}: vertex {v}");
+                }
+                let eights = (0..n).step_by(8).filter(|e| (*e..n.min(e + 8)).any(on_list)).count();
+                assert_eq!(looked_at, (eights, eights), "every {every}");
+                assert_eq!(eights < n / 16, every == 40);
+            }
         }
     }
 }
@@ -125,15 +156,16 @@ fn vertices_far_from_a_collider_are_skipped_without_any_difference() {
     // Neighbours are near each other, as in a packed cloth.
     let base: Vec<Point> =
         (0..n).map(|i| [(i / 31) as f32 * 0.05 - 0.8, 0.31, (i % 31) as f32 * 0.05 - 0.8, 0.0]).collect();
-    let run = |skips: bool| {
+    let run = |skips: bool, only: Option<&Listed>| {
+        let lists = [only; 2];
         let (mut points, mut marks) = (vec![[0.0, 0.0, 0.0, 1.0]; n], vec![0u8; n]);
         let mut normals = vec![[0.0; 3]; n];
         let mut clearances = Clearances::default();
-        clearances.begin_frame(n, 2.0, shapes.len());
+        clearances.begin_frame(n, 2.0, lists.into_iter());
         let (mut all_marks, mut first_skipped) = (Vec::new(), None);
         for step in 0..60 {
             if !skips {
-                clearances.begin_frame(n, 2.0, shapes.len());
+                clearances.begin_frame(n, 2.0, lists.into_iter());
             }
             let mut before = points.clone();
             // It falls, drifts and turns about; the sphere comes towards it and turns for a while.
@@ -148,7 +180,7 @@ fn vertices_far_from_a_collider_are_skipped_without_any_difference() {
                 let turn = |s: f64| rotation(DVec3::new(0.0, 0.0, if k == 0 && step > 40 { s } else { 0.0 }));
                 let pose = |s: f64| Pose { rotation: turn(s), translation: DVec3::new(0.0, lift(s), 0.0) };
                 let (pose0, pose1) = (pose(f64::from(step)), pose(f64::from(step) + 1.0));
-                let obstacle = Obstacle { shape, pose0, pose1, material, skin: 0.01, rest_speed: 0.02 };
+                let obstacle = Obstacle { shape, pose0, pose1, material, skin: 0.01, rest_speed: 0.02, only };
                 let velocities = vec![[0.0, -1.2, 0.0, 0.0]; n];
                 collide(
                     Instructions::detect(),
@@ -169,8 +201,16 @@ fn vertices_far_from_a_collider_are_skipped_without_any_difference() {
         }
         (points, all_marks, first_skipped)
     };
-    let (fast, plain) = (run(true), run(false));
+    let (fast, plain) = (run(true, None), run(false, None));
     assert!(fast.2 > Some(n / 8), "{:?} eights were far", fast.2);
+    assert!(plain.1.iter().flatten().any(|m| *m != 0));
+    assert_eq!((&fast.0, &fast.1), (&plain.0, &plain.1));
+    // Nor does a list of all of them make one.
+    let all = run(true, Some(&Listed::new(n, |_| true)));
+    assert_eq!((all.0, all.1), (fast.0, fast.1));
+    // What is on a list of some is skipped just as well.
+    let some = Listed::new(n, |v| v % 31 < 20);
+    let (fast, plain) = (run(true, Some(&some)), run(false, Some(&some)));
     assert!(plain.1.iter().flatten().any(|m| *m != 0));
     assert_eq!((fast.0, fast.1), (plain.0, plain.1));
 }

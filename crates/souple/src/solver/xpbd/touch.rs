@@ -7,14 +7,53 @@
 //!
 //! Eight neighbours are looked at together, and not again before the furthest way of one of them could have led to the collider:
 //! most of a cloth is far from most colliders, and what is skipped would not have been touched.
+//!
+//! A collider with a list (SIM-32) looks at the eights that have a vertex on it and at no others, so that a substep costs what the
+//! lists say; vertices that share an eight with listed ones are left as they are.
 
 use glam::{DMat3, DVec3};
 
 use crate::contact::ContactPoint;
 use crate::contact::primitives::Primitive;
 use crate::contact::response::ContactMaterial;
-use crate::lanes::{Instructions, Kernel, Lanes, Places, Point, Vectors, WIDTH};
+use crate::lanes::{Eight, Instructions, Kernel, Lanes, Places, Point, Vectors, WIDTH};
 use crate::math::Pose;
+
+/// The vertices of a body that a collider with a list is held against, by eights.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Listed {
+    /// Eights that have one, ascending.
+    eights: Vec<u32>,
+    /// For each of these: 1 for vertices that are on the list, 0 for others.
+    lanes: Vec<Eight>,
+}
+
+impl Listed {
+    /// Of so many packed vertices, those that are on the list.
+    pub fn new(n: usize, on_list: impl Fn(usize) -> bool) -> Listed {
+        let mut listed = Listed::default();
+        for e in 0..n.div_ceil(WIDTH) {
+            let mut lanes = [0.0; WIDTH];
+            for (l, lane) in lanes.iter_mut().enumerate() {
+                // What is beyond the last vertex stands for it.
+                *lane = f32::from(u8::from(on_list((e * WIDTH + l).min(n - 1))));
+            }
+            if lanes.contains(&1.0) {
+                listed.eights.push(e as u32);
+                listed.lanes.push(lanes);
+            }
+        }
+        listed
+    }
+
+    /// The vertices, ascending, of `n`.
+    fn vertices(&self, n: usize) -> impl Iterator<Item = usize> {
+        self.eights.iter().zip(&self.lanes).flat_map(move |(e, lanes)| {
+            let first = *e as usize * WIDTH;
+            (first..n.min(first + WIDTH)).filter(move |v| lanes[v - first] > 0.0)
+        })
+    }
+}
 
 /// A collider during one substep.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +70,17 @@ pub struct Obstacle<'a> {
     pub skin: f64,
     /// Approach speed up to which nothing bounces, m/s.
     pub rest_speed: f64,
+    /// The vertices that are held against it; all without it.
+    pub only: Option<&'a Listed>,
+}
+
+impl Obstacle<'_> {
+    /// The vertices that are held against it and that touch something, ascending.
+    fn touching(&self, marks: &[u8]) -> impl Iterator<Item = usize> {
+        let all = if self.only.is_none() { 0..marks.len() } else { 0..0 };
+        let listed = self.only.into_iter().flat_map(|listed| listed.vertices(marks.len()));
+        all.chain(listed).filter(|&v| marks[v] != 0)
+    }
 }
 
 /// A pose in 32 bits, from world to collider.
@@ -77,8 +127,12 @@ pub const STICKS: u8 = 2;
 /// How far eights of vertices are from the colliders of a frame.
 #[derive(Clone, Debug, Default)]
 pub struct Clearances {
-    /// For each collider: the least distance of one of each eight from its skin, m. No eight is nearer.
+    /// For each collider: the least distance of one of each eight, or of each with vertices on its list, from its skin, m. No such
+    /// eight is nearer.
     of: Vec<Vec<f32>>,
+    /// Eights that are on a list, ascending; not used if there is a collider without a list, as all are seen then.
+    seen: Vec<u32>,
+    all_seen: bool,
     /// The longest way of one of each eight since clearances were last shortened, m.
     ways: Vec<f32>,
     /// How far one of each eight was put aside by contact since then, m.
@@ -88,13 +142,27 @@ pub struct Clearances {
 }
 
 impl Clearances {
-    /// Nothing is known yet about `n` vertices, which are within `size`, m, of the origin, and so many colliders.
-    pub fn begin_frame(&mut self, n: usize, size: f64, colliders: usize) {
+    /// Nothing is known yet about `n` vertices, which are within `size`, m, of the origin, and colliders with these lists, or none.
+    pub fn begin_frame<'a>(
+        &mut self,
+        n: usize,
+        size: f64,
+        lists: impl Iterator<Item = Option<&'a Listed>> + Clone,
+    ) {
         let eights = n.div_ceil(WIDTH);
-        self.of.resize_with(colliders, Vec::new);
-        for known in self.of.iter_mut().chain([&mut self.ways, &mut self.pushes]) {
+        self.of.resize_with(lists.clone().count(), Vec::new);
+        let looked_at = lists.clone().map(|list| list.map_or(eights, |list| list.eights.len()));
+        let known = self.of.iter_mut().zip(looked_at);
+        for (known, count) in known.chain([(&mut self.ways, eights), (&mut self.pushes, eights)]) {
             known.clear();
-            known.resize(eights, 0.0);
+            known.resize(count, 0.0);
+        }
+        self.seen.clear();
+        self.all_seen = lists.clone().any(|list| list.is_none());
+        if !self.all_seen {
+            self.seen.extend(lists.flatten().flat_map(|list| &list.eights));
+            self.seen.sort_unstable();
+            self.seen.dedup();
         }
         self.rounding = (1e-6 + 1e-6 * size) as f32;
     }
@@ -105,20 +173,30 @@ impl Clearances {
         self.of.iter().flatten().filter(|c| **c > self.rounding).count()
     }
 
+    /// How many eights are looked at in a substep unless they are far, summed over colliders, and how many ways are taken.
+    #[cfg(test)]
+    pub fn looked_at(&self) -> (usize, usize) {
+        let ways = if self.all_seen { self.ways.len() } else { self.seen.len() };
+        (self.of.iter().map(Vec::len).sum(), ways)
+    }
+
     /// Vertices have moved from `before` to `now`.
     pub fn vertices_moved(&mut self, instructions: Instructions, before: &[Point], now: &[Point]) {
         if now.is_empty() {
             return;
         }
-        let Clearances { ways, pushes, .. } = self;
-        instructions.run(Ways { before, now, ways, pushes });
+        let Clearances { ways, pushes, seen, all_seen, .. } = self;
+        let seen = (!*all_seen).then_some(&seen[..]);
+        instructions.run(Ways { before, now, seen, ways, pushes });
     }
 }
 
-/// The longest way of each eight.
+/// The longest way of each eight that is seen.
 struct Ways<'a> {
     before: &'a [Point],
     now: &'a [Point],
+    /// Some eights; all without it.
+    seen: Option<&'a [u32]>,
     ways: &'a mut [f32],
     pushes: &'a mut [f32],
 }
@@ -129,13 +207,17 @@ impl Kernel for Ways<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let last = self.now.len() as u32 - 1;
-        for (e, (way, push)) in self.ways.iter_mut().zip(self.pushes).enumerate() {
+        for k in 0..self.seen.map_or(self.ways.len(), <[u32]>::len) {
+            let e = match self.seen {
+                None => k,
+                Some(seen) => seen[k] as usize,
+            };
             let places = Places::run((e * WIDTH) as u32, last);
             let (before, _) = Vectors::<L>::gather(self.before, &places);
             let (now, _) = Vectors::<L>::gather(self.now, &places);
             let path = now - before;
-            *way = *push + greatest(path.dot(path)).sqrt();
-            *push = 0.0;
+            self.ways[e] = self.pushes[e] + greatest(path.dot(path)).sqrt();
+            self.pushes[e] = 0.0;
         }
     }
 }
@@ -181,7 +263,7 @@ pub fn collide(
     let (pose0, pose1) = (&obstacle.pose0, &obstacle.pose1);
     let turns = pose0.rotation != pose1.rotation;
     let drift = if turns { f64::INFINITY } else { pose0.translation.distance(pose1.translation) };
-    let Clearances { of, ways, pushes, rounding } = clearances;
+    let Clearances { of, ways, pushes, rounding, .. } = clearances;
     let touch = Touch {
         clearances: &mut of[k],
         ways,
@@ -194,6 +276,7 @@ pub fn collide(
         skin: obstacle.skin as f32,
         material: &obstacle.material,
         fast: (0.5 * thin + obstacle.skin) as f32,
+        only: obstacle.only,
         base,
         before,
         displacements,
@@ -206,7 +289,7 @@ pub fn collide(
     }
 }
 
-/// One visit of all vertices.
+/// One visit of all vertices, or of those on a list.
 struct Touch<'a> {
     clearances: &'a mut [f32],
     ways: &'a mut [f32],
@@ -221,6 +304,7 @@ struct Touch<'a> {
     material: &'a ContactMaterial,
     /// A path longer than this could lead through the shape, m.
     fast: f32,
+    only: Option<&'a Listed>,
     base: &'a [Point],
     /// Displacements when the substep began, m.
     before: &'a [Point],
@@ -235,26 +319,35 @@ impl Kernel for Touch<'_> {
     #[inline(always)]
     fn run<L: Lanes>(mut self) {
         let last = self.displacements.len() as u32 - 1;
-        for e in 0..self.clearances.len() {
-            let left = self.clearances[e] - self.ways[e] - self.drift;
-            self.clearances[e] = if left > self.rounding {
+        for k in 0..self.clearances.len() {
+            let (e, only) = match self.only {
+                None => (k, None),
+                Some(Listed { eights, lanes }) => (eights[k] as usize, Some(&lanes[k])),
+            };
+            let left = self.clearances[k] - self.ways[e] - self.drift;
+            self.clearances[k] = if left > self.rounding {
                 left
             } else {
-                self.eight::<L>(e, &Places::run((e * WIDTH) as u32, last))
+                self.eight::<L>(e, &Places::run((e * WIDTH) as u32, last), only)
             };
         }
     }
 }
 
 impl Touch<'_> {
-    /// Looks at one eight; returns its distance from the skin, m.
+    /// Looks at one eight, or at those of its vertices that have a 1; returns their distance from the skin, m.
     #[inline(always)]
-    fn eight<L: Lanes>(&mut self, e: usize, places: &Places) -> f32 {
+    fn eight<L: Lanes>(&mut self, e: usize, places: &Places, only: Option<&Eight>) -> f32 {
         let zero = L::splat(0.0);
         let (base, _) = Vectors::<L>::gather(self.base, places);
         let (p, w) = Vectors::<L>::gather(self.displacements, places);
         let end = self.frame1.local(base + p);
         let (distance, normal) = signed_distance_and_normal::<L>(self.shape, end);
+        // To vertices that are not on the list there is nothing near.
+        let distance = match only {
+            None => distance,
+            Some(only) => zero.where_below(L::load(only), distance, L::splat(f32::INFINITY)),
+        };
         // Supported vertices go where they are led.
         let depth = zero.where_below(w, (L::splat(self.skin) - distance).max(zero), zero);
         let is_slow = self.ways[e] + self.drift < self.fast;
@@ -265,7 +358,10 @@ impl Touch<'_> {
         let (before, _) = Vectors::<L>::gather(self.before, places);
         let start = self.frame0.local(base + before);
         let path = end - start;
-        let fast = (path.length() - L::splat(self.fast)).max(zero);
+        let mut fast = (path.length() - L::splat(self.fast)).max(zero);
+        if let Some(only) = only {
+            fast = zero.where_below(L::load(only), fast, zero);
+        }
         // Onto the skin, then back along the surface.
         let pushed = path + normal * depth;
         let slid = pushed - normal * pushed.dot(normal);
@@ -347,7 +443,7 @@ fn bounce(
     before: &mut [Point],
 ) {
     let restitution = obstacle.material.restitution;
-    for v in (0..marks.len()).filter(|&v| marks[v] != 0) {
+    for v in obstacle.touching(marks) {
         let part = |k: usize| f64::from(base[v][k]) + f64::from(displacements[v][k]);
         let x = origin + DVec3::new(part(0), part(1), part(2));
         let local = obstacle.pose1.apply_inverse(x);
@@ -380,7 +476,8 @@ pub fn report(
     x: &[DVec3],
     points: &mut Vec<ContactPoint>,
 ) {
-    for (&vertex, _) in order.iter().zip(marks).filter(|(_, m)| **m != 0) {
+    for v in obstacle.touching(marks) {
+        let vertex = order[v];
         let place = x[vertex as usize];
         let (distance, normal) =
             obstacle.shape.signed_distance_and_normal(obstacle.pose1.apply_inverse(place));
