@@ -30,20 +30,16 @@ impl ColliderModel {
     }
 }
 
-impl Assigned<'_> {
+impl<'a> Assigned<'a> {
     /// The particles of the body as it is now, ascending: `parents` has the one of the untorn body, of `untorn` particles, that each
     /// comes from. Takes as long as there are particles on the list, or made by tears.
-    pub fn particles(self, untorn: usize, parents: &[u32]) -> impl Iterator<Item = usize> {
-        let n = parents.len();
-        let (all, list) = match self {
-            Assigned::Nothing => (0..0, &[][..]),
-            Assigned::Only(list) => (0..0, list),
-            Assigned::All => (0..n, &[][..]),
+    pub fn particles(self, untorn: usize, parents: &'a [u32]) -> Particles<'a> {
+        let places = match self {
+            Assigned::Nothing => 0,
+            Assigned::Only(list) => list.len() + parents.len().saturating_sub(untorn),
+            Assigned::All => parents.len(),
         };
-        let own = list.iter().map(|&v| v as usize).take_while(move |v| *v < n);
-        let torn = if list.is_empty() { n..n } else { untorn.min(n)..n };
-        let torn = torn.filter(move |v| list.binary_search(&parents[*v]).is_ok());
-        all.chain(own).chain(torn)
+        Particles { assigned: self, untorn, parents, next: 0, places }
     }
 
     /// Whether a particle that comes from this one of the untorn body is among them.
@@ -53,6 +49,41 @@ impl Assigned<'_> {
             Assigned::Only(list) => list.binary_search(&parent).is_ok(),
             Assigned::All => true,
         }
+    }
+}
+
+/// Particles that are held against a collider, ascending.
+#[derive(Clone, Debug)]
+pub struct Particles<'a> {
+    assigned: Assigned<'a>,
+    untorn: usize,
+    parents: &'a [u32],
+    /// How many places have been looked at: those of the list, then particles made by tears.
+    next: usize,
+    places: usize,
+}
+
+impl Iterator for Particles<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        while self.next < self.places {
+            let place = self.next;
+            self.next += 1;
+            let Assigned::Only(list) = self.assigned else { return Some(place) };
+            let (v, held) = match list.get(place) {
+                Some(&v) => (v as usize, (v as usize) < self.parents.len()),
+                None => {
+                    let v = self.untorn + place - list.len();
+                    (v, self.assigned.contains(self.parents[v]))
+                }
+            };
+            if held {
+                return Some(v);
+            }
+        }
+        None
     }
 }
 

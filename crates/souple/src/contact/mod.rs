@@ -33,6 +33,7 @@ mod ways;
 
 use glam::DVec3;
 
+use crate::contact::assigned::Assigned;
 use crate::contact::response::ContactMaterial;
 use crate::control::Control;
 use crate::mesh::{Topology, bounds};
@@ -211,16 +212,14 @@ impl Contacts {
             // Friction once: later passes only push.
             let push = ContactMaterial { friction: 0.0, restitution: 0.0, tangential_keep: None };
             let material = if keep { model.material(b, c as usize) } else { push };
-            let untorn = model.bodies[b].topology.len();
-            collider.assigned(b).particles(untorn, &topology.parents).for_each(|i| {
-                // Bounding-box rejection; NaN is not rejected.
-                let (near, far) = (x0[i].min(x[i]), x0[i].max(x[i]));
-                if inverse_masses[i] == 0.0 || near.cmpgt(high).any() || far.cmplt(low).any() {
-                    return;
-                }
-                let touch = response::resolve(
-                    shape, &pose0, &pose1, h, skin, &material, rest_speed, x0[i], &mut x[i], &mut v[i],
-                );
+            // Bounding-box rejection; NaN is not rejected.
+            let is_near = |i: usize, x: DVec3| {
+                let (near, far) = (x0[i].min(x), x0[i].max(x));
+                !(inverse_masses[i] == 0.0 || near.cmpgt(high).any() || far.cmplt(low).any())
+            };
+            let mut respond = |i: usize, x: &mut DVec3, v: &mut DVec3| {
+                let touch =
+                    response::resolve(shape, &pose0, &pose1, h, skin, &material, rest_speed, x0[i], x, v);
                 let Some(t) = touch else { return };
                 pushed |= t.depth > 0.0;
                 if keep {
@@ -232,7 +231,24 @@ impl Contacts {
                         depth: t.depth,
                     });
                 }
-            });
+            };
+            match collider.assigned(b) {
+                // A loop of its own: most particles are rejected, and looking up which is next would take as long as that.
+                Assigned::All => {
+                    for i in 0..x.len() {
+                        if is_near(i, x[i]) {
+                            respond(i, &mut x[i], &mut v[i]);
+                        }
+                    }
+                }
+                listed => {
+                    for i in listed.particles(model.bodies[b].topology.len(), &topology.parents) {
+                        if is_near(i, x[i]) {
+                            respond(i, &mut x[i], &mut v[i]);
+                        }
+                    }
+                }
+            }
         }
         pushed
     }
