@@ -1,6 +1,6 @@
 //! `souple bench`: wall time of the step calls, with the quality of the result beside it.
 //!
-//! Workloads: `w1-32`, `w1-100`, `w1-200`, `w2`, `w3`, `pile` are the scenes of `scenes/bench`; `integrators-40` and `integrators-100`
+//! Workloads: `w1-32`, `w1-100`, `w1-200`, `w2`, `w3`, `pile`, `w4` are the scenes of `scenes/bench`; `integrators-40` and `integrators-100`
 //! run one hanging cloth of 40×40 and 100×100 vertices with every integrator; `integrators` compares them on a small
 //! cloth by stable step, cost and energy drift, and draws it with `--plot`; `viewer` times pictures. `scale-1k` to
 //! `scale-1m` (all: `scale`) are `w1` with up to a million vertices, `many` is a thousand small cloths, `limit` sets the
@@ -68,6 +68,9 @@ pub struct Figures {
     pub stretch_p999_over_frames_percent: Option<(f64, f64)>,
     /// Lowest point in the last frame, m.
     pub lowest_m: f64,
+    /// How far the free end of a beam is below where it was at rest, mean over the last second, mm. Absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tip_drop_mm: Option<f64>,
     /// Pairs of triangles of bodies that cross in the last frame. Absent where surfaces do not touch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intersections: Option<usize>,
@@ -184,7 +187,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
 
 fn line(f: &Figures) -> String {
     format!(
-        "{:<40} {:>6} vertices {} threads {:>4} steps/frame  {:>9.3} ms/frame (worst {:>8.2})  {:>7.2} x real time  {:>6.1} ns/vertex/step  stretch {:.3} % mean {:.1} % max  lowest {:.3} m{}{}{}{}{}",
+        "{:<40} {:>6} vertices {} threads {:>4} steps/frame  {:>9.3} ms/frame (worst {:>8.2})  {:>7.2} x real time  {:>6.1} ns/vertex/step  stretch {:.3} % mean {:.1} % max  lowest {:.3} m{}{}{}{}{}{}",
         f.name,
         f.vertices,
         f.threads,
@@ -196,6 +199,7 @@ fn line(f: &Figures) -> String {
         f.stretch_mean_percent,
         f.stretch_max_percent,
         f.lowest_m,
+        f.tip_drop_mm.map_or(String::new(), |mm| format!("  tip drop {mm:.2} mm")),
         f.stretch_p999_over_frames_percent.map_or(String::new(), |(median, most)| {
             format!("  99.9 % of edges below {median:.1} % in the median frame, {most:.1} % in the worst")
         }),

@@ -19,7 +19,7 @@ use crate::report::ProfileReport;
 
 /// Names that can be asked for, in the order in which they run. Those of [`SCALE`] come first: memory that others have left
 /// behind would be used again and not be seen.
-pub const NAMES: [&str; 25] = [
+pub const NAMES: [&str; 26] = [
     "scale-1k",
     "scale-10k",
     "scale-100k",
@@ -31,6 +31,7 @@ pub const NAMES: [&str; 25] = [
     "w2",
     "w3",
     "pile",
+    "w4",
     "growth-10k",
     "growth-20k",
     "growth-50k",
@@ -106,6 +107,7 @@ pub fn of(name: &str) -> Result<Vec<Workload>, Failure> {
         "w2" => include_str!("../../../../scenes/bench/w2.toml"),
         "w3" => include_str!("../../../../scenes/bench/w3.toml"),
         "pile" => include_str!("../../../../scenes/bench/pile.toml"),
+        "w4" => include_str!("../../../../scenes/bench/w4.toml"),
         "integrators-40" => return each_solver(40),
         _ => return each_solver(100),
     };
@@ -318,6 +320,7 @@ pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
     let mut first_ms = f64::INFINITY;
     let mut bytes_per_vertex = None;
     let mut over_frames = None;
+    let mut drop_mm = None;
     let touching = workload.scene.bodies.iter().any(|body| body.contact.is_some());
     let mut crossings = touching.then(Crossings::default);
     let mut best: Option<(f64, Simulation, u32)> = None;
@@ -329,6 +332,7 @@ pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
         let mut total = 0.0;
         let mut iterations = 0;
         let mut p999 = Vec::new();
+        let mut drops = Vec::new();
         for frame in 0..frames {
             let clock = Instant::now();
             simulation.step();
@@ -336,6 +340,9 @@ pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
             iterations = iterations.max(simulation.solver_iterations(0));
             if workload.every_frame {
                 p999.push(simulation.measures().stretch_p999_percent);
+            }
+            if f64::from(frames - frame) <= simulation.model().fps {
+                drops.extend(tip_drop(&simulation));
             }
             // Every repeat moves by the same bits: one is looked at.
             if let (Some(crossings), 0) = (&mut crossings, repeat) {
@@ -351,6 +358,7 @@ pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
         if let Some(crossings) = &mut crossings {
             crossings.count(simulation.model());
         }
+        drop_mm = (!drops.is_empty()).then(|| 1e3 * drops.iter().sum::<f64>() / drops.len() as f64);
         p999.sort_by(f64::total_cmp);
         over_frames = p999.get(p999.len() / 2).copied().zip(p999.last().copied()).or(over_frames);
         let mean = total / f64::from(frames - u32::from(apart));
@@ -395,6 +403,7 @@ pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
         stretch_p999_percent: measures.stretch_p999_percent,
         stretch_p999_over_frames_percent: over_frames,
         lowest_m: measures.lowest,
+        tip_drop_mm: drop_mm,
         intersections: crossings.as_ref().map(|c| c.last),
         clean_frames_percent: crossings.as_ref().map(Crossings::clean_percent),
         contact_ms: touching.then_some(contact_ms),
@@ -408,6 +417,19 @@ pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
         profile: serde_json::to_value(profile).unwrap_or_default(),
         frozen: simulation.state().bodies.iter().any(|b| b.frozen),
     })
+}
+
+/// How far the far end of a solid along x has come down, m; none of what is no solid.
+fn tip_drop(simulation: &Simulation) -> Option<f64> {
+    let topology = &simulation.model().bodies.first()?.topology;
+    if topology.tetrahedra.is_empty() {
+        return None;
+    }
+    let rest = &topology.rest_positions;
+    let far = rest.iter().map(|x| x.x).fold(f64::NEG_INFINITY, f64::max);
+    let tip = rest.iter().zip(&simulation.state().bodies[0].x).filter(|(rest, _)| rest.x > far - 1e-9);
+    let drops: Vec<f64> = tip.map(|(rest, x)| rest.y - x.y).collect();
+    Some(drops.iter().sum::<f64>() / drops.len() as f64)
 }
 
 /// How many cores there are.
@@ -433,9 +455,9 @@ mod tests {
         let given = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
         let runs =
             |names: &[&str]| NAMES.into_iter().filter(|n| wanted(n, &given(names))).collect::<Vec<_>>();
-        assert_eq!(runs(&[]), [&NAMES[5..11], &NAMES[15..]].concat());
+        assert_eq!(runs(&[]), [&NAMES[5..12], &NAMES[16..]].concat());
         assert_eq!(runs(&["scale"]), NAMES[..5]);
-        assert_eq!(runs(&["growth"]), NAMES[11..15]);
+        assert_eq!(runs(&["growth"]), NAMES[12..16]);
         assert_eq!(runs(&["limit", "scale-1k"]), ["scale-1k", "limit"]);
     }
 

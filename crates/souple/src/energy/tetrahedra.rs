@@ -25,7 +25,7 @@
 use glam::{DMat3, DVec3};
 
 use super::{Configuration, Energy, PairBlock, Part};
-use crate::math::{Svd, polar, qr, svd};
+use crate::math::{Svd, cofactors, inner, polar, qr, svd};
 use crate::scene::SolidLaw;
 
 /// A tetrahedron at rest.
@@ -79,19 +79,8 @@ fn dyad(a: DVec3, b: DVec3) -> DMat3 {
     DMat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
-/// Sum of the products of entries.
-#[inline(always)]
-fn inner(a: DMat3, b: DMat3) -> f64 {
-    a.x_axis.dot(b.x_axis) + a.y_axis.dot(b.y_axis) + a.z_axis.dot(b.z_axis)
-}
-
 fn trace(m: DMat3) -> f64 {
     m.x_axis.x + m.y_axis.y + m.z_axis.z
-}
-
-/// The derivative of det F by F.
-fn cofactors(f: DMat3) -> DMat3 {
-    DMat3::from_cols(f.y_axis.cross(f.z_axis), f.z_axis.cross(f.x_axis), f.x_axis.cross(f.y_axis))
 }
 
 /// Energy per volume, J/m³, and the first Piola stress, Pa.

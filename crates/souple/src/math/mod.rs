@@ -15,7 +15,7 @@ mod decompose;
 
 use glam::{DQuat, DVec3};
 
-pub use decompose::{Svd, polar, qr, svd};
+pub use decompose::{Svd, cofactors, inner, polar, qr, svd};
 
 /// Sine of an angle in radians.
 pub fn sin(x: f64) -> f64 {
