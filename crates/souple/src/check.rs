@@ -277,14 +277,17 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
     lints
 }
 
-/// Whether a vertex of a body is inside a closed mesh when everything begins: of one that does not cross it, all are.
+/// Whether a body is inside a closed mesh when everything begins, as its first, middle and last vertices are.
 fn begins_inside(body: &BodyModel, collider: &ColliderModel, mesh: &ColliderMesh) -> bool {
-    let Some(x) = body.topology.rest_positions.first() else { return false };
-    let x = collider.pose.apply_inverse(*x);
-    let (low, high) = mesh.bounds;
-    let in_box = x.cmpgt(low).all() && x.cmplt(high).all();
-    let corners = mesh.triangles.iter().map(|t| t.map(|v| mesh.positions[v as usize]));
-    in_box && winding_number(x, corners) > 0.5
+    let rest = &body.topology.rest_positions;
+    let is_inside = |v: usize| {
+        let x = collider.pose.apply_inverse(rest[v]);
+        let (low, high) = mesh.bounds;
+        let in_box = x.cmpgt(low).all() && x.cmplt(high).all();
+        let corners = mesh.triangles.iter().map(|t| t.map(|v| mesh.positions[v as usize]));
+        in_box && winding_number(x, corners) > 0.5
+    };
+    !rest.is_empty() && [0, rest.len() / 2, rest.len() - 1].into_iter().all(is_inside)
 }
 
 /// Tells what was done to the mesh of a collider so that it could be used, and what is odd about it.
