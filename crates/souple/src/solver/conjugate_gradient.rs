@@ -3,13 +3,14 @@
 //! With A = M − h² ∂f/∂x − h ∂f/∂v, solves A Δv = h (f + h ∂f/∂x v) without ever writing A down: each energy multiplies.
 //! Supported particles are filtered out of the search. Blocks of 3×3 on the diagonal precondition it, together with the
 //! coarse space of [`super::coarse`], without which the slow modes, the fall and the swing of the cloth, would be wrong
-//! long after the residual looks small. It starts from Δv = 0: the Δv of the step before, which the seed advises, was
+//! long after the residual looks small. Solids have the preconditioner of [`super::warped`] instead. It starts from Δv = 0: the Δv of the step before, which the seed advises, was
 //! measured to save no time on hanging cloth and flags, and would have to be part of every snapshot. One linear solve
 //! per step: not a Newton iteration to the end.
 
 use glam::{DMat3, DVec3};
 
 use super::coarse::CoarseSpace;
+use super::warped::Warped;
 use super::{Capabilities, Problem, Solver};
 use crate::energy::{Energy, PairBlock, Part};
 use crate::scene::Cg;
@@ -113,6 +114,9 @@ pub(super) struct ImplicitEulerCg {
     diagonal: Vec<DMat3>,
     pairs: Vec<PairBlock>,
     coarse: CoarseSpace,
+    warped: Warped,
+    /// Whether this step is preconditioned by it.
+    is_warped: bool,
     b: Vec<DVec3>,
     rows: Vec<Row>,
     direction: Vec<DVec3>,
@@ -129,6 +133,8 @@ impl ImplicitEulerCg {
             diagonal: Vec::new(),
             pairs: Vec::new(),
             coarse: CoarseSpace::default(),
+            warped: Warped::default(),
+            is_warped: false,
             b: Vec::new(),
             rows: Vec::new(),
             direction: Vec::new(),
@@ -140,7 +146,13 @@ impl ImplicitEulerCg {
 
     /// Fills the rows for Δv = 0, where the residual is the right-hand side, inverts the diagonal blocks and factors the
     /// coarse matrix.
-    fn begin(&mut self, problem: &Problem, x: &[DVec3], v: &[DVec3], t: f64) {
+    fn begin(&mut self, problem: &Problem, x: &[DVec3], v: &[DVec3], t: f64, h: f64) {
+        self.is_warped = self.warped.prepare(problem, x, t, h);
+        if self.is_warped {
+            self.rows.clear();
+            self.rows.extend(self.b.iter().map(|b| Row { residual: *b, ..Row::default() }));
+            return;
+        }
         let q = problem.configuration(x, v, t);
         self.diagonal.clear();
         self.diagonal.extend(problem.topology.masses.iter().map(|m| DMat3::from_diagonal(DVec3::splat(*m))));
@@ -167,6 +179,18 @@ impl ImplicitEulerCg {
 
     /// Adds the coarse part to the preconditioned residuals and returns the size of the residual, r·z.
     fn finish_preconditioning(&mut self, problem: &Problem) -> f64 {
+        if self.is_warped {
+            self.warped.solve(self.rows.iter().map(|r| r.residual), problem.inverse_masses);
+            let warped = &self.warped;
+            return problem.parallel.blocks_sum(&mut self.rows, &mut self.partial, |start, rows| {
+                let mut size = 0.0;
+                for (k, row) in rows.iter_mut().enumerate() {
+                    row.preconditioned = warped.at(start + k);
+                    size += row.residual.dot(row.preconditioned);
+                }
+                size
+            });
+        }
         let with_coarse = self.coarse.solve(self.rows.iter().map(|r| r.residual), problem.inverse_masses);
         let coarse = &self.coarse;
         problem.parallel.blocks_sum(&mut self.rows, &mut self.partial, |start, rows| {
@@ -179,6 +203,17 @@ impl ImplicitEulerCg {
             }
             size
         })
+    }
+}
+
+impl ImplicitEulerCg {
+    /// The velocity that a body without supports lacks so that its momentum is exact, m/s: internal forces do not change it.
+    fn drift(&self, problem: &Problem) -> DVec3 {
+        if problem.inverse_masses.contains(&0.0) {
+            return DVec3::ZERO;
+        }
+        let mass: f64 = problem.topology.masses.iter().sum();
+        self.rows.iter().map(|r| r.residual).sum::<DVec3>() / mass
     }
 }
 
@@ -221,7 +256,7 @@ impl Solver for ImplicitEulerCg {
         let parallel = problem.parallel;
         self.linearised.evaluate(problem, x, v, t, h);
         right_hand_side(problem, &self.linearised, x, v, t, h, &mut self.b, &mut self.image);
-        self.begin(problem, x, v, t);
+        self.begin(problem, x, v, t, h);
         let mut size = self.finish_preconditioning(problem);
         self.direction.clear();
         self.direction.extend(self.rows.iter().map(|r| r.preconditioned));
@@ -252,11 +287,13 @@ impl Solver for ImplicitEulerCg {
         }
         // Numbers that went wrong must not look like a solution: health has to see them.
         let failed = size.is_nan() || size < 0.0;
-        let corrected =
-            !failed && self.coarse.solve(self.rows.iter().map(|r| r.residual), problem.inverse_masses);
+        let corrected = !failed
+            && !self.is_warped
+            && self.coarse.solve(self.rows.iter().map(|r| r.residual), problem.inverse_masses);
+        let drift = if self.is_warped && !failed { self.drift(problem) } else { DVec3::ZERO };
         for (i, row) in self.rows.iter().enumerate() {
             if problem.inverse_masses[i] != 0.0 {
-                v[i] += row.dv;
+                v[i] += row.dv + drift;
                 if corrected {
                     v[i] += self.coarse.at(i);
                 }

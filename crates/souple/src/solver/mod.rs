@@ -13,6 +13,7 @@ pub mod limits;
 mod projective;
 pub mod stability;
 mod vertex_block_descent;
+mod warped;
 pub(crate) mod xpbd;
 
 use std::fmt::Debug;
