@@ -200,7 +200,7 @@ fn positive(m: DMat3) -> DMat3 {
 /// Pairs of corners.
 const PAIRS: [(usize, usize); 6] = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
 
-/// The matrix of an element, N/m: the blocks of its corners, then those of [`PAIRS`].
+/// The matrix of an element, N/m: the blocks of its corners, then those of the pairs 01, 02, 03, 12, 13, 23.
 pub fn element_matrix(law: SolidLaw, element: &RestTetrahedron, f: DMat3) -> [DMat3; 10] {
     match law {
         SolidLaw::Qr => qr_matrix(element, f),
