@@ -73,6 +73,13 @@ pub(super) fn key(c: &Contact) -> (u8, [u32; 4]) {
     (c.first_side - 1, v)
 }
 
+/// Finds the contacts of one of the 12 substeps, on this thread.
+fn find(pairs: &mut Pairs, surface: &Surface, rest: &[Point], steps: &[Vec<Point>], s: usize) {
+    let vertices = Vertices { rest, before: &steps[s], now: &steps[s + 1] };
+    let (parallel, instructions) = (Parallel::default(), Instructions::detect());
+    pairs.find(&parallel, instructions, surface, &vertices, &search(&rules(), 12 - s));
+}
+
 #[test]
 fn all_that_a_loop_over_all_pairs_finds_is_told() {
     let (rest, triangles, steps) = crumpled();
@@ -95,14 +102,7 @@ fn all_that_a_loop_over_all_pairs_finds_is_told() {
     let mut pairs = Pairs::default();
     let mut told_in_all = 0;
     for s in 0..12 {
-        let vertices = Vertices { rest: &rest, before: &steps[s], now: &steps[s + 1] };
-        pairs.find(
-            &Parallel::default(),
-            Instructions::detect(),
-            &surface,
-            &vertices,
-            &search(&rules(), 12 - s),
-        );
+        find(&mut pairs, &surface, &rest, &steps, s);
         let mut told: Vec<(u8, [u32; 4])> = pairs.contacts().map(key).collect();
         told.sort_unstable();
         assert!(told.windows(2).all(|w| w[0] != w[1]), "a pair is told twice");
@@ -188,14 +188,7 @@ fn only_what_has_nothing_nearer_beside_it_is_nearest() {
     // By kind: those that are nearest, and others.
     let mut counts = [[0; 2]; 2];
     for s in 0..12 {
-        let vertices = Vertices { rest: &rest, before: &steps[s], now: &steps[s + 1] };
-        pairs.find(
-            &Parallel::default(),
-            Instructions::detect(),
-            &surface,
-            &vertices,
-            &search(&rules(), 12 - s),
-        );
+        find(&mut pairs, &surface, &rest, &steps, s);
         let place = |v: u32| wide(&steps[s][v as usize]);
         for c in pairs.contacts() {
             let distance = f64::from(c.distance);

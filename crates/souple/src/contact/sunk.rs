@@ -16,6 +16,7 @@ use glam::DVec3;
 
 use crate::contact::proximity;
 use crate::contact::surface::around;
+use crate::contact::untangle::wide;
 use crate::lanes::Point;
 use crate::mesh::{open_edges, winding_number};
 
@@ -37,6 +38,24 @@ struct Part {
     share: f64,
 }
 
+/// A thing that has nothing inside.
+#[derive(Clone, Debug)]
+struct Solid {
+    thing: usize,
+    triangles: Vec<[u32; 3]>,
+    /// All their corners, each once.
+    corners: Vec<u32>,
+}
+
+impl Solid {
+    fn new(thing: usize, triangles: &[[u32; 3]]) -> Solid {
+        let mut corners: Vec<u32> = triangles.iter().flatten().copied().collect();
+        corners.sort_unstable();
+        corners.dedup();
+        Solid { thing, triangles: triangles.to_vec(), corners }
+    }
+}
+
 /// A part that is led out of a solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Lead {
@@ -52,20 +71,15 @@ pub struct Sunk {
     parts: Vec<Part>,
     /// By vertex: its part.
     part_of: Vec<u32>,
-    /// Triangles of solid things, and which those are.
-    solids: Vec<(usize, Vec<[u32; 3]>)>,
+    solids: Vec<Solid>,
     leads: Vec<Lead>,
 }
 
 impl Sunk {
     /// For things that have those triangles, the first vertices of all of them, and the number of all vertices; some are solid.
     pub fn new(triangles: &[Vec<[u32; 3]>], firsts: &[usize], is_solid: impl Fn(usize) -> bool) -> Sunk {
-        let solids: Vec<(usize, Vec<[u32; 3]>)> = triangles
-            .iter()
-            .enumerate()
-            .filter(|(t, _)| is_solid(*t))
-            .map(|(t, all)| (t, all.clone()))
-            .collect();
+        let solids = triangles.iter().enumerate().filter(|(thing, _)| is_solid(*thing));
+        let solids: Vec<Solid> = solids.map(|(thing, all)| Solid::new(thing, all)).collect();
         if solids.is_empty() {
             return Sunk::default();
         }
@@ -108,12 +122,11 @@ impl Sunk {
     ) {
         let Sunk { parts, part_of, solids, leads } = self;
         leads.clear();
-        for (solid, triangles) in solids.iter() {
-            let corners: Vec<u32> = triangles.iter().flatten().copied().collect();
-            let hull = around(&corners, places);
+        for Solid { thing: solid, triangles, corners } in solids.iter() {
+            let hull = around(corners, places);
             let is_in_hull = |p: &Point| (0..3).all(|k| hull.0[k] < p[k] && p[k] < hull.1[k]);
             let is_inside = |v: &u32| {
-                is_in_hull(&places[*v as usize]) && winding(wide(*v, places), triangles, places) > 0.5
+                is_in_hull(&places[*v as usize]) && winding(place(*v, places), triangles, places) > 0.5
             };
             for (p, part) in parts.iter().enumerate().filter(|(_, part)| touch(part.thing, *solid)) {
                 let is_of_part = |v: u32| part_of[v as usize] as usize == p;
@@ -131,7 +144,7 @@ impl Sunk {
                 if inside.len() as f64 <= part.share * part.vertices.len() as f64 {
                     continue;
                 }
-                let middle = inside.iter().map(|&v| wide(v, places)).sum::<DVec3>() / inside.len() as f64;
+                let middle = inside.iter().map(|&v| place(v, places)).sum::<DVec3>() / inside.len() as f64;
                 let (low, high) = around(&part.vertices, places);
                 let size = (0..3).map(|k| (high[k] - low[k]) * (high[k] - low[k])).sum::<f32>().sqrt();
                 let speed = least_speed.max(SIZES_PER_SECOND * size);
@@ -189,21 +202,20 @@ fn root(roots: &mut [u32], mut v: u32) -> u32 {
     v
 }
 
-fn wide(v: u32, places: &[Point]) -> DVec3 {
-    let [x, y, z, _] = places[v as usize].map(f64::from);
-    DVec3::new(x, y, z)
+fn place(v: u32, places: &[Point]) -> DVec3 {
+    wide(places[v as usize])
 }
 
 /// How often triangles go round a point.
 fn winding(x: DVec3, triangles: &[[u32; 3]], places: &[Point]) -> f64 {
-    winding_number(x, triangles.iter().map(|t| t.map(|v| wide(v, places))))
+    winding_number(x, triangles.iter().map(|t| t.map(|v| place(v, places))))
 }
 
 /// The gradient of the signed distance from closed triangles, which is negative inside.
 fn way_out(x: DVec3, triangles: &[[u32; 3]], places: &[Point]) -> DVec3 {
     let mut nearest = (f64::INFINITY, DVec3::ZERO, DVec3::Y);
     for t in triangles {
-        let [a, b, c] = t.map(|v| wide(v, places));
+        let [a, b, c] = t.map(|v| place(v, places));
         let to_x = proximity::point_triangle(x, [a, b, c]).vector;
         if to_x.length_squared() < nearest.0 {
             nearest = (to_x.length_squared(), to_x, (b - a).cross(c - a));
@@ -243,7 +255,7 @@ mod tests {
         let mut moves = vec![[0.0, 0.0, 0.0, 1.0]; places.len()];
         moves[3][3] = 0.0;
         sunk.lead(1.0, &mut moves);
-        let way = wide(0, &moves);
+        let way = place(0, &moves);
         // Faces of the ball are flat: the way out is within some degrees of the radius.
         assert!(way.normalize().dot(DVec3::new(0.3, 0.5, 0.0).normalize()) > 0.97, "{way}");
         assert!(way.length() > 0.2 && way.length() < 2.0, "{way}");
