@@ -64,7 +64,7 @@ impl BodyFrames {
         BodyFrames {
             topology: Arc::clone(topology),
             sources: Vec::new(),
-            first_count: topology.len(),
+            first_count: topology.visible(),
             frames: Vec::new(),
         }
     }
@@ -94,13 +94,14 @@ impl BodyFrames {
     /// Texture coordinates of the final vertices; none for a body that has none.
     fn uvs(&self, body: &BodyModel) -> Vec<[f32; 2]> {
         let uv = |&parent: &u32| body.uvs.get(parent as usize).map(|uv| uv.map(|c| c as f32));
-        self.topology.parents.iter().filter_map(uv).collect()
+        self.topology.parents[..self.topology.visible()].iter().filter_map(uv).collect()
     }
 }
 
 fn frame(state: &BodyState, with_velocities: bool) -> Frame {
-    let velocities = if with_velocities { singles(&state.v) } else { Vec::new() };
-    Frame { positions: singles(&state.x), velocities }
+    let seen = state.topology.visible();
+    let velocities = if with_velocities { singles(&state.v[..seen]) } else { Vec::new() };
+    Frame { positions: singles(&state.x[..seen]), velocities }
 }
 
 /// For each vertex that `after` has more than `before`, the vertex of `before` it was split from.

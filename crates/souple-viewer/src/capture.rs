@@ -213,7 +213,7 @@ impl Capture {
         let reach = model
             .bodies
             .iter()
-            .flat_map(|body| &body.topology.rest_positions)
+            .flat_map(|body| &body.topology.rest_positions[..body.topology.visible()])
             .fold(1.0f64, |reach, x| reach.max(x.abs().max_element()));
         let colliders = model.colliders.iter().map(|collider| {
             let (positions, mesh) = match &collider.form {

@@ -1,10 +1,12 @@
 //! One body by one frame, on a copy: the stages that [`crate::island`] calls for each body.
 
+use std::collections::BTreeSet;
+
 use glam::DVec3;
 
-use crate::contact::{Contacts, surfaces};
+use crate::contact::{Contacts, resting, surfaces};
 use crate::control::{Control, PinTarget};
-use crate::energy::{ContactSprings, rub};
+use crate::energy::{ContactSpring, ContactSprings, rub};
 use crate::health::{Symptom, examine};
 use crate::lanes::Point;
 use crate::mesh::tear::{TearScratch, tear};
@@ -14,6 +16,9 @@ use crate::scene::ContactMode;
 use crate::solver::xpbd::{CATCH_UP, FrameTask};
 use crate::solver::{Method, Problem, limits};
 use crate::state::BodyState;
+
+/// How often parents are moved towards where contact wants what follows them.
+const LEADING: u32 = 10;
 
 /// What all bodies share during a step.
 #[derive(Clone, Copy)]
@@ -51,8 +56,13 @@ pub(crate) struct Workspace {
     pub contacts: Contacts,
     /// What is wrong with the candidate.
     pub symptom: Option<Symptom>,
-    /// 1/m, 1/kg; 0 for supported particles.
+    /// 1/m, 1/kg; 0 for supported particles and for those that follow others.
     inverse_masses: Vec<f64>,
+    /// How easily particles that are seen give way to contact, 1/kg: the same, but for those that follow others.
+    mobilities: Vec<f64>,
+    /// Followers that were put somewhere, and what their parents had before.
+    wanted: Vec<(u32, DVec3)>,
+    led: Vec<DVec3>,
     /// Where particles were when the substep began, m, and their velocities, m/s.
     x0: Vec<DVec3>,
     v0: Vec<DVec3>,
@@ -76,6 +86,9 @@ impl Workspace {
             contacts: Contacts::new(body, model.colliders.len()),
             symptom: None,
             inverse_masses: Vec::new(),
+            mobilities: Vec::new(),
+            wanted: Vec::new(),
+            led: Vec::new(),
             x0: Vec::new(),
             v0: Vec::new(),
             springs: ContactSprings::default(),
@@ -156,31 +169,93 @@ impl Workspace {
         }
     }
 
-    /// Moves the body by a substep from share `s0` of the frame, as if there were no contact but for springs.
-    pub(crate) fn substep(&mut self, frame: &Frame, substep: u32, s0: f64) {
-        let Frame { model, control, parallel } = *frame;
-        let Workspace { b, method, candidate, inverse_masses, h, springs, .. } = self;
-        match method {
-            Method::RealTime(solver) => solver.substep(parallel, substep),
-            Method::Substeps(solver) => {
-                let body = &model.bodies[*b];
-                let BodyState { x, v, topology, .. } = candidate;
-                let problem = Problem {
-                    energies: &body.energies,
-                    topology,
-                    control,
-                    parallel,
-                    body: *b as u32,
-                    inverse_masses,
-                    contacts: (!springs.springs.is_empty()).then_some(springs),
-                };
-                let t = control.t0 + s0 * (control.t1 - control.t0);
-                solver.advance(&problem, x, v, t, *h);
-                if let Some(limit) = &body.limits {
-                    limits::apply(limit, topology, inverse_masses, *h, x, v);
-                }
-            }
+    /// Moves the body by a substep between two shares of the frame, as if there were no contact but for springs.
+    pub(crate) fn substep(&mut self, frame: &Frame, substep: u32, shares: (f64, f64)) {
+        if let Method::RealTime(solver) = &mut self.method {
+            solver.substep(frame.parallel, substep);
+            return;
         }
+        let lies =
+            self.takes_contacts() && self.candidate.topology.is_solid() && !self.contacts.pairs.is_empty();
+        if lies {
+            self.substep_on_colliders(frame, shares);
+        } else {
+            self.solve(frame, shares.0);
+        }
+    }
+
+    /// Solves the system of a substep that begins at share `s0` of the frame.
+    fn solve(&mut self, frame: &Frame, s0: f64) {
+        let Frame { model, control, parallel } = *frame;
+        let Workspace { b, method: Method::Substeps(solver), candidate, inverse_masses, h, springs, .. } =
+            self
+        else {
+            return;
+        };
+        let body = &model.bodies[*b];
+        let BodyState { x, v, topology, .. } = candidate;
+        let problem = Problem {
+            energies: &body.energies,
+            topology,
+            control,
+            parallel,
+            body: *b as u32,
+            inverse_masses,
+            contacts: (!springs.springs.is_empty()).then_some(springs),
+        };
+        let t = control.t0 + s0 * (control.t1 - control.t0);
+        solver.advance(&problem, x, v, t, *h);
+        topology.mapping.apply(x);
+        topology.mapping.apply_j(v);
+        if let Some(limit) = &body.limits {
+            limits::apply(limit, topology, inverse_masses, *h, x, v);
+        }
+    }
+
+    /// Solves a substep with springs where a solid lies on colliders, until those that push are those that there are.
+    fn substep_on_colliders(&mut self, frame: &Frame, (s0, s1): (f64, f64)) {
+        let Frame { model, control, .. } = *frame;
+        let of_surfaces = self.springs.springs.len();
+        let mut lies: Vec<ContactSpring> = Vec::new();
+        // Particle and collider of each spring that there was: one that had to pull does not come back.
+        let mut listed: BTreeSet<(u32, u32)> = BTreeSet::new();
+        let fall = model.gravity * (self.h * self.h);
+        let ahead = self.candidate.x.iter().zip(&self.candidate.v).map(|(x, v)| *x + *v * self.h + fall);
+        let mut ahead: Vec<DVec3> = ahead.collect();
+        for round in 0..resting::ROUNDS {
+            let before = lies.len();
+            if round > 0 {
+                lies.retain(|spring| spring.depth(&ahead) >= 0.0);
+            }
+            let pushing = lies.len();
+            resting::expect(
+                &self.contacts,
+                (model, control, self.b),
+                (s0, s1, self.h),
+                &self.mobilities,
+                &ahead,
+                |c, spring| {
+                    if listed.insert((spring.particles[0].0, c)) {
+                        lies.push(spring);
+                    }
+                },
+            );
+            if round > 0 {
+                if pushing == before && lies.len() == pushing {
+                    break;
+                }
+                self.begin_again();
+            }
+            self.springs.springs.truncate(of_surfaces);
+            self.springs.springs.extend(&lies);
+            self.solve(frame, s0);
+            ahead.clone_from(&self.candidate.x);
+        }
+        let springs = &self.springs.springs[of_surfaces..];
+        let BodyState { x, v, .. } = &mut self.candidate;
+        rub(springs, self.h, &self.mobilities, x, v);
+        self.springs.springs.truncate(of_surfaces);
+        self.lead_parents();
     }
 
     /// Whether contacts can be springs of the system of its solver.
@@ -202,19 +277,20 @@ impl Workspace {
 
     /// 1/m of a particle, 1/kg.
     pub(crate) fn inverse_mass(&self, v: u32) -> f64 {
-        self.inverse_masses[v as usize]
+        self.mobilities[v as usize]
     }
 
     /// Lets the springs of contacts rub that pushed in this substep.
     pub(crate) fn rub(&mut self) {
         let BodyState { x, v, .. } = &mut self.candidate;
-        rub(&self.springs.springs, self.h, &self.inverse_masses, x, v);
+        rub(&self.springs.springs, self.h, &self.mobilities, x, v);
+        self.lead_parents();
     }
 
     /// Puts the body out of colliders.
     pub(crate) fn collide(&mut self, frame: &Frame, shares: (f64, f64)) {
         let Frame { model, control, .. } = *frame;
-        let Workspace { b, method, candidate, inverse_masses, contacts, x0, h, .. } = self;
+        let Workspace { b, method, candidate, inverse_masses, mobilities, contacts, x0, h, .. } = self;
         match method {
             Method::RealTime(solver) => solver.collide(&frame.task(*b, inverse_masses), shares, true),
             Method::Substeps(_) => {
@@ -222,7 +298,8 @@ impl Workspace {
                 if !contacts.within_reach(x) {
                     contacts.widen_reach(x0, x, *b, model, control);
                 }
-                contacts.collide(*b, model, control, shares, *h, topology, inverse_masses, x0, x, v);
+                contacts.collide(*b, model, control, shares, *h, topology, mobilities, x0, x, v);
+                self.lead_parents();
             }
         }
     }
@@ -230,12 +307,13 @@ impl Workspace {
     /// Puts the body out of colliders that surfaces pushed it into.
     pub(crate) fn collide_again(&mut self, frame: &Frame, shares: (f64, f64)) {
         let Frame { model, control, .. } = *frame;
-        let Workspace { b, method, candidate, inverse_masses, contacts, x0, h, .. } = self;
+        let Workspace { b, method, candidate, inverse_masses, mobilities, contacts, x0, h, .. } = self;
         match method {
             Method::RealTime(solver) => solver.collide(&frame.task(*b, inverse_masses), shares, false),
             Method::Substeps(_) => {
                 let BodyState { x, v, topology, .. } = candidate;
-                contacts.push_out(*b, model, control, shares, *h, topology, inverse_masses, x0, x, v);
+                contacts.push_out(*b, model, control, shares, *h, topology, mobilities, x0, x, v);
+                self.lead_parents();
             }
         }
     }
@@ -303,7 +381,7 @@ impl Workspace {
 
     /// Tells a surface where particles are, from `origin`, and where they were unless it `knows_before`.
     pub(crate) fn show(&self, origin: DVec3, knows_before: bool, before: &mut [Point], now: &mut [Point]) {
-        let Workspace { candidate, method, inverse_masses, x0, .. } = self;
+        let Workspace { candidate, method, mobilities, x0, .. } = self;
         if candidate.frozen {
             // It stands, whatever its solver knows of it.
             for ((before, now), x) in before.iter_mut().zip(now).zip(&candidate.x) {
@@ -319,7 +397,7 @@ impl Workspace {
         if !knows_before {
             before.iter_mut().zip(x0).for_each(|(to, x)| *to = single(*x - origin, 0.0));
         }
-        for ((to, x), w) in now.iter_mut().zip(&candidate.x).zip(inverse_masses) {
+        for ((to, x), w) in now.iter_mut().zip(&candidate.x).zip(mobilities) {
             *to = single(*x - origin, *w as f32);
         }
     }
@@ -349,6 +427,7 @@ impl Workspace {
             *x += double(push);
             *v += (double(push) - double(shift)) / h;
         }
+        self.lead_parents();
     }
 
     /// Takes the places of particles that were held back in a substep of `h`.
@@ -364,6 +443,7 @@ impl Workspace {
             *v += (back - *x) / h;
             *x = back;
         }
+        self.lead_parents();
     }
 
     /// Puts marked particles back to where they were in `state`, at rest.
@@ -373,6 +453,7 @@ impl Workspace {
             x[i] = state.x[i];
             v[i] = DVec3::ZERO;
         }
+        self.lead_parents();
     }
 
     // ---- parts ----
@@ -383,6 +464,34 @@ impl Workspace {
         self.inverse_masses.clear();
         self.inverse_masses.extend(topology.masses.iter().map(|m| 1.0 / m));
         pinned.iter().for_each(|pin| self.inverse_masses[pin.vertex as usize] = 0.0);
+        let mapping = &topology.mapping;
+        self.mobilities.clone_from(&self.inverse_masses);
+        if !mapping.is_empty() {
+            mapping.mobilities(&mut self.mobilities);
+            self.mobilities[topology.visible()..].fill(0.0);
+            mapping.rows().for_each(|(child, _)| self.inverse_masses[child as usize] = 0.0);
+        }
+    }
+
+    /// Contact has put followers somewhere: their parents are moved so that they come there, and with them all others (FAU-64).
+    fn lead_parents(&mut self) {
+        let Workspace { candidate, inverse_masses, wanted, led, .. } = self;
+        let BodyState { x, v, topology, .. } = candidate;
+        if topology.mapping.is_empty() {
+            return;
+        }
+        for values in [x, v] {
+            led.clone_from(values);
+            topology.mapping.apply(led);
+            wanted.clear();
+            let moved = |child: u32| led[child as usize] != values[child as usize];
+            let rows = topology.mapping.rows().map(|(child, _)| child).filter(|child| moved(*child));
+            wanted.extend(rows.map(|child| (child, values[child as usize])));
+            if !wanted.is_empty() {
+                topology.mapping.lead(wanted, inverse_masses, LEADING, values);
+                topology.mapping.apply(values);
+            }
+        }
     }
 
     /// Begins a substep: supported particles get the velocity that takes them to their place at share `s1` of the step; those that
@@ -420,6 +529,8 @@ impl Workspace {
                 }
             }
         }
+        let BodyState { x, topology, .. } = &mut self.candidate;
+        topology.mapping.apply(x);
     }
 
     /// Splits the body where springs pass their limits, and keeps the list of supports true.

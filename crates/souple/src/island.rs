@@ -213,7 +213,7 @@ impl Island {
                 Some(touching) if works.iter().all(Workspace::takes_contacts) => {
                     touching.solve_with_springs(frame, works, substep, shares, substeps);
                 }
-                _ => moving(works).for_each(|w| w.substep(frame, substep, shares.0)),
+                _ => moving(works).for_each(|w| w.substep(frame, substep, shares)),
             }
             let mut clock = Instant::now();
             moving(works).for_each(|w| w.collide(frame, shares));
@@ -395,7 +395,7 @@ impl Touching {
             }
             for work in moving(works) {
                 work.begin_again();
-                work.substep(frame, substep, shares.0);
+                work.substep(frame, substep, shares);
             }
         }
         moving(works).for_each(Workspace::rub);
@@ -427,6 +427,7 @@ impl Touching {
                     distance: f64::from(contact.skin.min(contact.distance)),
                     stiffness: SPRING_STIFFNESS / (mobility * h * h),
                     friction: rule.friction.into(),
+                    drift: DVec3::ZERO,
                 });
             }
         }

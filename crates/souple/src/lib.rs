@@ -41,6 +41,7 @@ pub mod graph;
 pub mod health;
 mod island;
 mod lanes;
+pub mod mapping;
 pub mod math;
 pub mod measure;
 pub mod mesh;

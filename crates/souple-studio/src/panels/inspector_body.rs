@@ -76,7 +76,12 @@ fn shape_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
         }
         Shape::Block(block) => {
             form.vector(ui, restart("Size", "Block", "size", "m"), 1e-3..=FAR, &mut block.size);
-            let cuts = [(Cells::Five, "five"), (Cells::Six, "six")];
+            let cuts = [
+                (Cells::Five, "five"),
+                (Cells::Six, "six"),
+                (Cells::Hexahedra, "hexahedra"),
+                (Cells::PlainHexahedra, "plain hexahedra"),
+            ];
             form.choice(ui, restart("Cut", "Block", "cut", ""), "Cells", &cuts, &mut block.cut);
         }
         Shape::File(file) => {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::dials::{Dialled, dialled};
+use super::embed::{PlacedCells, embed};
 use super::select::{Particles, select};
-use super::solid::{build_solid, place_block};
+use super::solid::{build_solid, cell_volumes, place_block};
 use super::world::{check_motion, share};
 use super::{
     Checked, LARGEST, STIFFEST, direction, finite, not_negative, positive, stiffness, vector, wrong,
@@ -16,6 +17,7 @@ use crate::energy::{
     Volume,
 };
 use crate::fabrics::{FABRICS, Fabric, fabric};
+use crate::mapping::Mapping;
 use crate::math::rotation;
 use crate::mesh::layout::{self, FamilyParameters, Stiffness, Surface};
 use crate::mesh::tear::TearLimits;
@@ -39,6 +41,10 @@ pub(super) struct Placed {
     pub(super) mesh: TriMesh,
     pub(super) segments: Vec<[u32; 2]>,
     pub(super) tetrahedra: Vec<[u32; 4]>,
+    pub(super) cells: Option<PlacedCells>,
+    pub(super) mapping: Mapping,
+    /// Vertices at the end that are mechanics alone.
+    pub(super) hidden: usize,
     pub(super) grid: Option<[usize; 2]>,
     /// Vertices of each rope, if it is made of ropes.
     pub(super) strand: Option<usize>,
@@ -134,6 +140,9 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
     let shift = vector(&format!("{at}.placement.translate"), placement.translate)?;
     for p in &mut placed.mesh.positions {
         *p = turn * (*p * scale) + shift;
+    }
+    if let Some(cells) = &mut placed.cells {
+        cells.size *= scale;
     }
     let (low, high) = bounds(&placed.mesh.positions);
     let in_range = |p: &DVec3| p.to_array().iter().all(|c| c.abs() <= LARGEST);
@@ -252,7 +261,10 @@ pub(super) fn build_body(
             }
         },
     };
-    let placed = build_shape(at, &body.shape, &body.placement)?;
+    let mut placed = build_shape(at, &body.shape, &body.placement)?;
+    if let Some(cells) = &body.embed {
+        embed(at, cells, &body.shape, &mut placed)?;
+    }
     let masses = build_masses(at, body, fabric, &placed)?;
     let beta = match body.rayleigh.and_then(|r| r.stiffness) {
         Some(beta) => not_negative(&format!("{at}.rayleigh.stiffness"), beta, "s")?,
@@ -288,6 +300,9 @@ pub(super) fn build_body(
         triangles: placed.mesh.triangles.clone(),
         segments: placed.segments.clone(),
         tetrahedra: placed.tetrahedra.clone(),
+        hexahedra: placed.cells.as_ref().map_or(Vec::new(), |cells| cells.corners.clone()),
+        mapping: placed.mapping.clone(),
+        hidden: placed.hidden,
         springs,
         parents: (0..n as u32).collect(),
         bending: match dials.bending {
@@ -301,7 +316,7 @@ pub(super) fn build_body(
     let mut energies: Vec<Box<dyn Energy>> =
         vec![Box::new(Gravity { acceleration: gravity }), Box::new(Springs)];
     if let Some(solid) = solid {
-        energies.push(Box::new(solid));
+        energies.push(solid);
     }
     if topology.bending > 0.0 {
         energies.push(Box::new(Bending));
@@ -341,7 +356,7 @@ pub(super) fn build_body(
     if wind.random_force.is_some() {
         energies.push(Box::new(RandomForce));
     }
-    let particles = Particles::of(&body.shape, &placed.mesh.positions);
+    let particles = Particles::of(&body.shape, &placed.mesh.positions[..topology.visible()]);
     for (p, pull) in body.pulls.iter().enumerate() {
         let field = format!("{at}.pull[{p}]");
         let vertices = select(&format!("{field}.select"), &pull.select, &particles)?;
@@ -351,7 +366,7 @@ pub(super) fn build_body(
     }
     energies.push(Box::new(Grabs));
 
-    let pins = build_pins(at, body, &particles)?;
+    let pins = build_pins(at, body, &particles, &topology)?;
     let limits = match &body.limits {
         None => None,
         Some(l) => {
@@ -415,7 +430,11 @@ fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed)
         let quarter = sixfold_volume(t.map(|v| x[v as usize])) / 24.0;
         t.iter().for_each(|&v| masses[v as usize] += quarter);
     }
-    for t in placed.mesh.triangles.iter().filter(|_| placed.tetrahedra.is_empty()) {
+    if let Some(cells) = &placed.cells {
+        cell_volumes(cells, &mut masses);
+    }
+    let is_solid = !placed.tetrahedra.is_empty() || placed.cells.is_some();
+    for t in placed.mesh.triangles.iter().filter(|_| !is_solid) {
         let [a, b, c] = t.map(|v| x[v as usize]);
         let third = triangle_area(a, b, c) / 3.0;
         t.iter().for_each(|&v| masses[v as usize] += third);
@@ -441,15 +460,16 @@ fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed)
         masses[0] = masses[1];
     }
     // Vertices that no triangle uses, or only triangles of zero area, would have no mass and no acceleration.
-    if let Some(v) = masses.iter().position(|m| m.is_nan() || *m <= 0.0) {
+    let follows = |v: usize| placed.mapping.follows(v as u32);
+    if let Some(v) = (0..masses.len()).find(|&v| (masses[v].is_nan() || masses[v] <= 0.0) && !follows(v)) {
         return wrong(
             &format!("{at}.shape"),
             format!("vertex {v} has no mass: no triangle of positive area uses it"),
             "remove isolated vertices and zero-area triangles from the mesh",
         );
     }
-    let light_or_heavy = |m: &f64| !(1.0 / STIFFEST..=STIFFEST).contains(m);
-    if let Some(v) = masses.iter().position(light_or_heavy) {
+    let is_odd = |v: usize| !(1.0 / STIFFEST..=STIFFEST).contains(&masses[v]) && !follows(v);
+    if let Some(v) = (0..masses.len()).find(|&v| is_odd(v)) {
         return wrong(
             &format!("{at}.shape"),
             format!("vertex {v} would weigh {:e} kg, which is beyond what can be computed with", masses[v]),
@@ -675,7 +695,17 @@ fn limit_range(at: &str, limit: &LengthLimit) -> Checked<(f64, f64)> {
     Ok((max, min))
 }
 
-fn build_pins(at: &str, body: &Body, particles: &Particles) -> Checked<Vec<PinModel>> {
+/// The particles that have to be held so that these stand: themselves, or those that they follow. Moved as one, these lead them exactly, so that
+/// the equation H u = c of embedded points (FAU-18) has its solution without a pseudo-inverse.
+fn hold(topology: &Topology, vertices: Vec<u32>) -> Vec<u32> {
+    let mut held: Vec<u32> =
+        vertices.iter().flat_map(|v| topology.mapping.parents(*v).map(|(parent, _)| parent)).collect();
+    held.sort_unstable();
+    held.dedup();
+    held
+}
+
+fn build_pins(at: &str, body: &Body, particles: &Particles, topology: &Topology) -> Checked<Vec<PinModel>> {
     let mut pins: Vec<PinModel> = Vec::new();
     for (p, pin) in body.pins.iter().enumerate() {
         let field = format!("{at}.pin[{p}]");
@@ -684,6 +714,7 @@ fn build_pins(at: &str, body: &Body, particles: &Particles) -> Checked<Vec<PinMo
             check_motion(&format!("{field}.motion"), motion)?;
         }
         let middle = particles.middle(&vertices);
+        let vertices = hold(topology, vertices);
         let pivot = pin.motion.as_ref().and_then(|m| m.pivot).map_or(middle, DVec3::from);
         let until = match pin.until {
             Some(until) => not_negative(&format!("{field}.until"), until, "s")?,

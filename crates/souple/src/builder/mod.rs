@@ -2,6 +2,7 @@
 
 mod body;
 mod dials;
+mod embed;
 mod look;
 mod select;
 mod solid;

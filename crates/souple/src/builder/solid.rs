@@ -1,12 +1,17 @@
-//! Checks and compiles soft solids: blocks of tetrahedra and what they are made of (FAU-04).
+//! Checks and compiles soft solids: blocks of elements and what they are made of (FAU-04, FAU-21).
+
+use glam::DVec3;
 
 use super::body::Placed;
+use super::embed::PlacedCells;
 use super::{Checked, positive, stiffness, wrong};
-use crate::energy::{RestTetrahedron, Tetrahedra};
+use crate::energy::cell::{self, CellMatrix, Part};
+use crate::energy::{CellKind, Energy, Hexahedra, RestTetrahedron, Tetrahedra, lame};
+use crate::mesh::cells::{Filled, block_cells, cell_boundary};
 use crate::mesh::tetrahedron::{block, boundary, sixfold_volume};
 use crate::mesh::{MAX_VERTICES, TriMesh};
 use crate::model::GroupModel;
-use crate::scene::{Block, Body, SolverKind};
+use crate::scene::{Block, Body, SolidLaw, SolverKind};
 use crate::solver::solver_name;
 
 /// A block of tetrahedra.
@@ -30,6 +35,15 @@ pub(super) fn place_block(at: &str, b: &Block) -> Checked<Placed> {
         );
     }
     let mesh = block(b);
+    if mesh.tetrahedra.is_empty() {
+        let corners: Vec<[u32; 8]> = block_cells(b.cells).into_iter().map(|(corners, _)| corners).collect();
+        let size = DVec3::from(b.size) / DVec3::from(b.cells.map(f64::from));
+        return Ok(Placed {
+            mesh: TriMesh { positions: mesh.positions, triangles: cell_boundary(&corners), uvs: Vec::new() },
+            cells: Some(PlacedCells::full(corners, size, b.cut)),
+            ..Placed::default()
+        });
+    }
     let triangles = boundary(&mesh.tetrahedra);
     Ok(Placed {
         mesh: TriMesh { positions: mesh.positions, triangles, uvs: Vec::new() },
@@ -45,14 +59,14 @@ pub(super) fn build_solid(
     group: &GroupModel,
     placed: &Placed,
     beta: f64,
-) -> Checked<Option<Tetrahedra>> {
-    if placed.tetrahedra.is_empty() {
+) -> Checked<Option<Box<dyn Energy>>> {
+    if placed.tetrahedra.is_empty() && placed.cells.is_none() {
         let given = [("poisson_ratio", body.poisson_ratio.is_some()), ("law", body.law.is_some())];
         if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
             return wrong(
                 &format!("{at}.{name}"),
                 "only solids have it, and this body is a surface or a rope",
-                "leave it out, or use a solid shape such as `block`",
+                "leave it out, use a solid shape such as `block`, or put cells around a surface with `embed`",
             );
         }
         return Ok(None);
@@ -116,6 +130,19 @@ pub(super) fn build_solid(
             "use `implicit_euler_cholesky`, `implicit_euler_cg`, or an explicit solver",
         );
     }
+    let law = body.law.unwrap_or_default();
+    if let Some(cells) = &placed.cells {
+        if law == SolidLaw::NeoHookean {
+            return wrong(
+                &format!("{at}.law"),
+                "hexahedra have no neo-Hookean law",
+                "use `polar` or `qr`, or cut cells into tetrahedra",
+            );
+        }
+        let kinds = cells.kinds.iter().map(|filled| cell_kind(cells, filled, young, poisson)).collect();
+        let (corners, kind) = (cells.corners.clone(), cells.kind.clone());
+        return Ok(Some(Box::new(Hexahedra { corners, kind, kinds, law, damping: beta })));
+    }
     let x = &placed.mesh.positions;
     let mut elements = Vec::with_capacity(placed.tetrahedra.len());
     for (t, corners) in placed.tetrahedra.iter().enumerate() {
@@ -130,5 +157,45 @@ pub(super) fn build_solid(
         };
         elements.push(element);
     }
-    Ok(Some(Tetrahedra { elements, law: body.law.unwrap_or_default(), damping: beta }))
+    Ok(Some(Box::new(Tetrahedra { elements, law, damping: beta })))
+}
+
+/// What cells with next to nothing in them have as much of as if so large a share of them were filled: their corners need something that holds them.
+const LEAST_FILLING: f64 = 1e-3;
+
+/// What fills a cell, with numbers of its material.
+fn parts(filled: &[Filled], young: f64, poisson: f64) -> Vec<Part> {
+    let (lambda, mu) = lame(young, poisson);
+    let part = |f: &Filled| Part { low: f.low, high: f.high, lambda, mu, density: 1.0 };
+    let mut parts: Vec<Part> = filled.iter().map(part).collect();
+    if !matches!(filled, [only] if only.low == DVec3::ZERO && only.high == DVec3::ONE) {
+        parts.push(Part {
+            low: DVec3::ZERO,
+            high: DVec3::ONE,
+            lambda: lambda * LEAST_FILLING,
+            mu: mu * LEAST_FILLING,
+            density: LEAST_FILLING,
+        });
+    }
+    parts
+}
+
+fn cell_kind(cells: &PlacedCells, filled: &[Filled], young: f64, poisson: f64) -> CellKind {
+    let parts = parts(filled, young, poisson);
+    let matrix = match cells.plain {
+        true => CellMatrix::compatible(cells.size, &parts),
+        false => CellMatrix::new(cells.size, &parts),
+    };
+    CellKind { size: cells.size, matrix }
+}
+
+/// Adds the volume that each corner of the cells stands for, m³.
+pub(super) fn cell_volumes(cells: &PlacedCells, volumes: &mut [f64]) {
+    let of = |filled: &Vec<Filled>| cell::lumped(&cell::mass_matrix(cells.size, &parts(filled, 1.0, 0.0)));
+    let kinds: Vec<[f64; 8]> = cells.kinds.iter().map(of).collect();
+    for (corners, kind) in cells.corners.iter().zip(&cells.kind) {
+        for (&v, volume) in corners.iter().zip(kinds[*kind as usize]) {
+            volumes[v as usize] += volume;
+        }
+    }
 }

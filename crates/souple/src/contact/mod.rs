@@ -18,6 +18,7 @@ mod pairs_tests;
 pub mod primitives;
 pub mod proximity;
 pub mod response;
+pub(crate) mod resting;
 pub mod rules;
 pub(crate) mod stochastic;
 #[cfg(test)]

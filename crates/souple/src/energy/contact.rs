@@ -1,4 +1,4 @@
-//! Contacts of a body with itself as springs inside an implicit system (FAU-45), predicted before the step
+//! Contacts as springs inside an implicit system (FAU-45), predicted before the step
 //! (FAU-44).
 //!
 //! A contact is told by up to four particles with weights, whose weighted sum along a fixed direction is the gap g. It pushes with
@@ -7,8 +7,8 @@
 //! touches. A list holds the contacts that are expected to be nearer than d when the step ends; who solves the step looks
 //! whether they are, and which others are, and solves again with those (`island.rs`). Friction follows the push, by [`rub`].
 //!
-//! Between two bodies there are no springs, as each is solved by itself: there impulses act, which keep momentum. So they do on
-//! colliders.
+//! Between two bodies there are no springs, as each is solved by itself: there impulses act, which keep momentum. On colliders solids have
+//! springs (`contact/resting.rs`), other bodies impulses.
 
 use glam::{DMat3, DVec3};
 
@@ -27,6 +27,8 @@ pub struct ContactSpring {
     pub stiffness: f64,
     /// Coulomb friction coefficient.
     pub friction: f64,
+    /// Velocity of what it touches, m/s; 0 where both sides are among the particles.
+    pub drift: DVec3,
 }
 
 impl ContactSpring {
@@ -37,7 +39,7 @@ impl ContactSpring {
     }
 
     /// How far they are nearer than they should be, m.
-    fn depth(&self, x: &[DVec3]) -> f64 {
+    pub(crate) fn depth(&self, x: &[DVec3]) -> f64 {
         self.distance - self.gap(x)
     }
 }
@@ -52,7 +54,7 @@ pub fn rub(springs: &[ContactSpring], h: f64, inverse_masses: &[f64], x: &mut [D
             continue;
         }
         let own: DVec3 = s.particles.iter().map(|(i, w)| v[*i as usize] * *w).sum();
-        let slip = own.reject_from_normalized(s.normal);
+        let slip = (own - s.drift).reject_from_normalized(s.normal);
         let lost = (s.friction * impulse * mobility / slip.length().max(f64::MIN_POSITIVE)).min(1.0);
         for (i, w) in &s.particles {
             let change = slip * (-lost * w * inverse_masses[*i as usize] / mobility);
@@ -137,6 +139,7 @@ mod tests {
             distance: 0.9,
             stiffness: 7.0,
             friction: 0.5,
+            drift: DVec3::ZERO,
         };
         let particles = [(1, 0.4), (2, 0.6), (0, 0.0), (0, 0.0)];
         ContactSprings { springs: vec![own, ContactSpring { particles, ..own }] }

@@ -7,8 +7,10 @@
 mod ambient;
 mod area;
 mod bending;
+pub mod cell;
 mod contact;
 mod fan;
+mod hexahedra;
 mod spring;
 mod tetrahedra;
 mod volume;
@@ -23,6 +25,7 @@ pub use area::{Area, area_forces};
 pub use bending::{Bending, patch_curvatures, patch_energy, patch_forces, second_derivatives};
 pub use contact::{ContactSpring, ContactSprings, rub};
 pub use fan::FanDrag;
+pub use hexahedra::{CellKind, Hexahedra};
 pub use spring::{Springs, spring_energy, spring_force, spring_tangent};
 pub use tetrahedra::{RestTetrahedron, Tetrahedra, element_matrix, lame, stress};
 pub use volume::Volume;

@@ -120,7 +120,7 @@ fn lower(m: DMat3) -> DMat3 {
 const LEAST: f64 = 1e-3;
 
 /// The inverse of an upper triangle, but for its last column, which is not needed.
-fn inverse_triangle(u: DMat3) -> DMat3 {
+pub(super) fn inverse_triangle(u: DMat3) -> DMat3 {
     let (a, b, d) = (u.x_axis.x.max(LEAST), u.y_axis.x, u.y_axis.y.max(LEAST));
     DMat3::from_cols(DVec3::new(1.0 / a, 0.0, 0.0), DVec3::new(-b / (a * d), 1.0 / d, 0.0), DVec3::ZERO)
 }

@@ -160,7 +160,7 @@ pub fn body(index: usize, model: &BodyModel, state: &BodyState, control: &Contro
         stretch_p999_percent: 100.0 * percentile.unwrap_or(0.0),
         area: area(&topology.triangles, &state.x),
         volume: if topology.closed { enclosed_volume(&state.x, &topology.triangles) } else { 0.0 },
-        lowest: state.x.iter().fold(f64::INFINITY, |low, x| low.min(x.y)),
+        lowest: state.x[..topology.visible()].iter().fold(f64::INFINITY, |low, x| low.min(x.y)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Meshes: triangle meshes, generators, spring layouts, topology that may tear or be cut.
 
+pub mod cells;
 mod closed;
 mod collider;
 pub mod cut;
@@ -14,6 +15,7 @@ pub mod tear;
 pub mod tetrahedron;
 mod topology;
 mod triangle;
+pub mod voxels;
 
 pub use closed::{enclosed_volume, open_edges, winding_number};
 pub use collider::{ColliderMesh, ColliderMeshError, MAX_TRIANGLES, MeshRepairs};

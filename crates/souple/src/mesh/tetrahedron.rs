@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use super::cells::block_cells;
 use crate::scene::{Block, Cells};
 
 /// Vertices, and tetrahedra whose corners b, c, d are counter-clockwise seen from a's far side: (b − a) · (c − a) × (d − a) > 0.
@@ -38,8 +39,8 @@ pub fn boundary(tetrahedra: &[[u32; 4]]) -> Vec<[u32; 3]> {
     alone.into_iter().map(|(_, face)| face).collect()
 }
 
-/// A block of cells, each cut into five tetrahedra, mirrored from cell to cell so that their faces fit, or into six, all the same
-/// way. Vertex (i, j, k) along x, y and z has index (i·ny + j)·nz + k.
+/// A block of cells, each cut into five tetrahedra, mirrored from cell to cell so that their faces fit, into six, all the same
+/// way, or not at all. Vertex (i, j, k) along x, y and z has index (i·ny + j)·nz + k.
 pub fn block(block: &Block) -> TetMesh {
     let [nx, ny, nz] = block.cells.map(|n| n + 1);
     let step = [0, 1, 2].map(|k| block.size[k] / f64::from(block.cells[k]));
@@ -52,21 +53,21 @@ pub fn block(block: &Block) -> TetMesh {
             }
         }
     }
-    for i in 0..nx - 1 {
-        for j in 0..ny - 1 {
-            for k in 0..nz - 1 {
-                // Corner c of a cell is at x, y, z by its bits 0, 1, 2.
-                let corner = |c: u32| ((i + (c & 1)) * ny + j + (c >> 1 & 1)) * nz + k + (c >> 2);
-                let parts: &[[u32; 4]] = match block.cut {
-                    Cells::Five if (i + j + k) % 2 == 0 => &EVEN,
-                    Cells::Five => &ODD,
-                    Cells::Six => &SIX,
-                };
-                mesh.tetrahedra.extend(parts.iter().map(|t| t.map(corner)));
-            }
-        }
+    for (corners, is_odd) in block_cells(block.cells) {
+        mesh.tetrahedra.extend(cut_cell(block.cut, corners, is_odd));
     }
     mesh
+}
+
+/// The tetrahedra that a cell is cut into; none of cells that stay whole. Cells side by side are odd and even by turns.
+pub fn cut_cell(cut: Cells, corners: [u32; 8], is_odd: bool) -> impl Iterator<Item = [u32; 4]> {
+    let parts: &[[u32; 4]] = match cut {
+        Cells::Five if is_odd => &ODD,
+        Cells::Five => &EVEN,
+        Cells::Six => &SIX,
+        Cells::Hexahedra | Cells::PlainHexahedra => &[],
+    };
+    parts.iter().map(move |t| t.map(|c| corners[c as usize]))
 }
 
 /// One in the middle, and four at the corners 0, 3, 5, 6.

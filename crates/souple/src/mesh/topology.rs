@@ -12,6 +12,7 @@ use super::open_edges;
 use super::patch::{Patch, rope_patches};
 use super::star::{StarWeights, sheet_patches};
 use super::triangle_area;
+use crate::mapping::Mapping;
 
 /// Family of a spring (ESSI-18, ESSI-19).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -128,6 +129,12 @@ pub struct Topology {
     pub segments: Vec<[u32; 2]>,
     /// Tetrahedra of a solid, of which the triangles are the surface; empty for others.
     pub tetrahedra: Vec<[u32; 4]>,
+    /// Hexahedra of a solid, whose corner c is at x, y, z by its bits 0, 1, 2; empty for others.
+    pub hexahedra: Vec<[u32; 8]>,
+    /// Particles that follow others and have no mass of their own.
+    pub mapping: Mapping,
+    /// How many particles at the end of the list are mechanics alone: they are neither seen nor touched.
+    pub hidden: usize,
     /// Springs.
     pub springs: Vec<Spring>,
     /// For each particle, the one of the original mesh that it comes from.
@@ -166,6 +173,16 @@ impl Topology {
     /// Whether there are no particles.
     pub fn is_empty(&self) -> bool {
         self.masses.is_empty()
+    }
+
+    /// Number of particles that are seen and touched: the first ones.
+    pub fn visible(&self) -> usize {
+        self.len() - self.hidden
+    }
+
+    /// Whether it is a solid, of elements that have a volume.
+    pub fn is_solid(&self) -> bool {
+        !self.tetrahedra.is_empty() || !self.hexahedra.is_empty()
     }
 
     /// Number of particles, springs or triangles, whichever are most.

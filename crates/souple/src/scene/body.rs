@@ -35,6 +35,9 @@ scene_type! {
         /// How a solid answers strain.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub law: Option<SolidLaw>,
+        /// Makes a solid of a surface: cells around it are its mechanics, and the surface follows them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub embed: Option<Embed>,
         /// Thickness of the material, m (cross-section diameter of a rope).
         #[serde(skip_serializing_if = "Option::is_none")]
         pub thickness: Option<f64>,
@@ -97,6 +100,7 @@ impl Default for Body {
             young_modulus: None,
             poisson_ratio: None,
             law: None,
+            embed: None,
             thickness: None,
             bending: None,
             area_stiffness: None,
@@ -192,7 +196,30 @@ scene_type! {
 }
 
 scene_type! {
-    /// A solid block from the origin to `size`, of cells that are cut into tetrahedra.
+    /// How a surface is put into cells that are its mechanics (FAU-13, FAU-16, FAU-17).
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Embed {
+        /// Edge of a cell, m.
+        pub cell: f64,
+        /// Fine cells along the edge of a cell: how closely it is known what fills cells that the surface passes.
+        pub fine: u32,
+        /// Whether what is inside is filled; without it a surface is filled if it is closed. If not, the cells that the surface passes are the body.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub fill: Option<bool>,
+        /// What becomes of cells: hexahedra with the stiffness of what fills them, or tetrahedra, which are full wherever there is a cell.
+        pub cut: Cells,
+    }
+}
+
+impl Default for Embed {
+    fn default() -> Self {
+        Embed { cell: 0.1, fine: 4, fill: None, cut: Cells::Hexahedra }
+    }
+}
+
+scene_type! {
+    /// A solid block from the origin to `size`, of cells that are hexahedra, or are cut into tetrahedra.
     #[serde(default)]
     #[derive(Copy)]
     pub struct Block {
@@ -212,9 +239,13 @@ impl Default for Block {
 }
 
 scene_type! {
-    /// How the cells of a block are cut into tetrahedra.
+    /// How the cells of a block are cut into tetrahedra, if they are.
     #[derive(Copy, Eq, Default)]
     pub enum Cells {
+        /// Not cut: hexahedra that do not lock (FAU-20).
+        Hexahedra,
+        /// Not cut, and without the shape functions that let hexahedra bend freely: too stiff where they bend.
+        PlainHexahedra,
         /// Into five, mirrored from cell to cell.
         #[default]
         Five,

@@ -201,6 +201,7 @@ impl Solver for ImplicitEulerCholesky {
             energy.add_diagonal(&q, elements, &mut self.diagonal);
             energy.add_pairs(&q, elements, &mut self.pairs);
         }
+        problem.topology.mapping.condense(&mut self.diagonal, &mut self.pairs);
         let key = (problem.topology.version, n);
         if self.known != Some(key) || !self.cholesky.has_pattern() {
             self.cholesky.forget();

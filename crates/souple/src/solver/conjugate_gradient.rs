@@ -56,6 +56,7 @@ pub(super) fn right_hand_side(
     for (energy, elements) in linearised.each(problem) {
         energy.add_product(&q, elements, Part::Stiffness, v, scratch);
     }
+    problem.topology.mapping.apply_jt(scratch);
     for ((b, s), w) in b.iter_mut().zip(&*scratch).zip(problem.inverse_masses) {
         *b = if *w == 0.0 { DVec3::ZERO } else { *b * h - *s };
     }
@@ -161,6 +162,7 @@ impl ImplicitEulerCg {
             energy.add_diagonal(&q, elements, &mut self.diagonal);
             energy.add_pairs(&q, elements, &mut self.pairs);
         }
+        problem.topology.mapping.condense(&mut self.diagonal, &mut self.pairs);
         let dense = self.linearised.each(problem).filter_map(|(energy, elements)| energy.dense(elements));
         self.coarse.prepare(problem.topology, problem.inverse_masses, &self.diagonal, &self.pairs, dense);
         self.rows.resize(x.len(), Row::default());
@@ -237,6 +239,7 @@ fn multiply(
     for (energy, elements) in linearised.each(problem) {
         energy.add_product(&q, elements, Part::StiffnessAndDamping, d, out);
     }
+    problem.topology.mapping.apply_jt(out);
 }
 
 impl Solver for ImplicitEulerCg {
@@ -264,6 +267,7 @@ impl Solver for ImplicitEulerCg {
         self.iterations = 0;
         while size > target && self.iterations < self.settings.max_iterations {
             self.iterations += 1;
+            problem.topology.mapping.apply_j(&mut self.direction);
             multiply(problem, &self.linearised, x, v, t, &self.direction, &mut self.image);
             let curvature = parallel.dot(&self.direction, &self.image, &mut self.partial);
             let step = size / curvature;

@@ -41,7 +41,7 @@ pub struct Problem<'a> {
     pub parallel: &'a Parallel,
     /// Index of the body.
     pub body: u32,
-    /// 1/m, 1/kg; 0 for supported particles, whose velocity is given and kept.
+    /// 1/m, 1/kg; 0 for supported particles, whose velocity is given and kept, and for those that follow others.
     pub inverse_masses: &'a [f64],
     /// Contacts that are part of the system, for solvers that take them.
     pub contacts: Option<&'a ContactSprings>,
@@ -78,6 +78,7 @@ impl<'a> Problem<'a> {
         for energy in self.all_energies() {
             energy.add_force(&q, f);
         }
+        self.topology.mapping.apply_jt(f);
     }
 
     /// Accelerations, m/s², into `a`; 0 for supported particles.

@@ -15,6 +15,9 @@ use super::cholesky::BlockCholesky;
 use crate::energy::PairBlock;
 use crate::math::polar;
 
+const HEXAHEDRON_EDGES: [(usize, usize); 12] =
+    [(0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (0, 4), (1, 5), (2, 6), (3, 7)];
+
 /// The factored system at rest, and how particles are turned now.
 #[derive(Debug, Default)]
 pub(super) struct Warped {
@@ -29,7 +32,7 @@ pub(super) struct Warped {
 impl Warped {
     /// Gets ready for a step; tells whether it can be used: of bodies that are not solid it cannot.
     pub(super) fn prepare(&mut self, problem: &Problem, x: &[DVec3], t: f64, h: f64) -> bool {
-        if problem.topology.tetrahedra.is_empty() {
+        if !problem.topology.is_solid() {
             return false;
         }
         let free = problem.inverse_masses.iter().map(|w| *w != 0.0);
@@ -62,6 +65,7 @@ impl Warped {
             energy.add_diagonal(&q, &elements, &mut diagonal);
             energy.add_pairs(&q, &elements, &mut pairs);
         }
+        problem.topology.mapping.condense(&mut diagonal, &mut pairs);
         self.cholesky.forget();
         let names: Vec<(u32, u32)> = pairs.iter().map(|p| (p.i, p.j)).collect();
         self.cholesky.learn(rest.len(), &names)
@@ -77,14 +81,20 @@ impl Warped {
         let rest = &problem.topology.rest_positions;
         self.rotations.clear();
         self.rotations.resize(x.len(), DMat3::ZERO);
-        for t in &problem.topology.tetrahedra {
-            for (a, b) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
-                let (i, j) = (t[a] as usize, t[b] as usize);
+        let edges = |corners: &[u32], pairs: &[(usize, usize)], rotations: &mut [DMat3]| {
+            for (a, b) in pairs {
+                let (i, j) = (corners[*a] as usize, corners[*b] as usize);
                 let (now, then) = (x[j] - x[i], rest[j] - rest[i]);
                 let map = DMat3::from_cols(now * then.x, now * then.y, now * then.z);
-                self.rotations[i] += map;
-                self.rotations[j] += map;
+                rotations[i] += map;
+                rotations[j] += map;
             }
+        };
+        for t in &problem.topology.tetrahedra {
+            edges(t, &[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], &mut self.rotations);
+        }
+        for h in &problem.topology.hexahedra {
+            edges(h, &HEXAHEDRON_EDGES, &mut self.rotations);
         }
         problem
             .parallel
