@@ -161,7 +161,7 @@ pub(super) fn build_solid(
 }
 
 /// What cells with next to nothing in them have as much of as if so large a share of them were filled: their corners need something that holds them.
-const LEAST_FILLING: f64 = 1e-3;
+const LEAST_FILLING: f64 = 0.03;
 
 /// What fills a cell, with numbers of its material.
 fn parts(filled: &[Filled], young: f64, poisson: f64) -> Vec<Part> {
