@@ -49,11 +49,13 @@ pub(super) fn right_hand_side(
     b: &mut Vec<DVec3>,
     scratch: &mut Vec<DVec3>,
 ) {
-    problem.forces(x, v, t, b);
-    scratch.clear();
-    scratch.resize(x.len(), DVec3::ZERO);
     let q = problem.configuration(x, v, t);
+    for list in [&mut *b, &mut *scratch] {
+        list.clear();
+        list.resize(x.len(), DVec3::ZERO);
+    }
     for (energy, elements) in linearised.each(problem) {
+        energy.add_force_linearised(&q, elements, b);
         energy.add_product(&q, elements, Part::Stiffness, v, scratch);
     }
     for ((b, s), w) in b.iter_mut().zip(&*scratch).zip(problem.inverse_masses) {
