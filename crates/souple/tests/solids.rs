@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 use souple::scene::{Block, Body, Group, Pin, Rayleigh, Region, Scene, Select, Shape, SolidLaw, SolverKind};
-use souple::{ModelBuilder, Simulation};
+use souple::{ModelBuilder, Simulation, WarningKind};
 
 fn beam(solver: SolverKind, clamped: bool) -> Scene {
     let wall = Region { min: [-1e-6, -1.0, -1.0], max: [1e-6, 1.0, 1.0] };
@@ -116,5 +116,29 @@ fn what_cannot_be_is_refused_by_name() {
         let error = ModelBuilder::new(&scene).build().unwrap_err();
         assert_eq!(error.field, field, "{error}");
         assert!(error.problem.contains(problem), "{error}");
+    }
+}
+
+#[test]
+fn a_search_that_ends_too_early_is_told_once() {
+    let run = |most: Option<u32>| {
+        let mut scene = beam(SolverKind::ImplicitEulerCg, true);
+        if let Some(most) = most {
+            scene.groups[0].cg.max_iterations = most;
+        }
+        let mut s = start(&scene);
+        (0..20).for_each(|_| s.step());
+        s
+    };
+    let usual = run(None);
+    assert!(usual.warnings().is_empty() && usual.profile().cut_short == 0, "{:?}", usual.warnings());
+    let short = run(Some(1));
+    let [warning] = short.warnings() else { panic!("told once: {:?}", short.warnings()) };
+    let WarningKind::CutShort { residual } = warning.kind else { panic!("{warning}") };
+    assert!(residual > 1e-3 && residual < 1.0, "{residual}");
+    assert!(short.profile().cut_short > 10, "{}", short.profile().cut_short);
+    let text = warning.to_string();
+    for part in ["body 'beam'", "cg.max_iterations", "cg.tolerance"] {
+        assert!(text.contains(part), "{text}");
     }
 }

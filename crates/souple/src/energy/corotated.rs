@@ -7,7 +7,7 @@
 //! - the block of the corners a and b is V (μ (n_a · n_b) I + μ n_b n_aᵀ + λ n_a n_bᵀ + [n_a]ᵀ T [n_b]), [n] the matrix of the cross product.
 //!
 //! It is the matrix of Smith, de Goes and Kim ("Analytic eigensystems for isotropic distortion energies", 2019), whose eigenvectors need
-//! not be known: R is found by Newton's iteration (Higham 1986), and max(0, T) is a polynomial of T. 21 numbers per element are kept instead
+//! not be known: R is found by Newton's iteration (Higham 1986), and max(0, T) is a polynomial of T. 23 numbers per element are kept instead
 //! of 90. Elements that are nearly flat or inside out take singular values, as the twin in the tests does for all.
 
 use glam::{DMat3, DVec3};
@@ -15,7 +15,7 @@ use glam::{DMat3, DVec3};
 use super::tetrahedra::{LEAST, PLANES, RestTetrahedron};
 use crate::lanes::{Instructions, Kernel, Lanes};
 use crate::math::four::{
-    Four, Matrix, Number, Symmetric, Vector, cofactor_columns, cross, dot, symmetric_cofactors,
+    Four, Matrix, Number, Symmetric, Vector, cross, dot, nearest_rotation, symmetric_cofactors,
     symmetric_times, times, without_negative,
 };
 use crate::math::{ROUND, Svd, svd};
@@ -23,17 +23,33 @@ use crate::parallel::Parallel;
 
 /// What is kept of an element; all but the gradients times the volume.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Corotated<N> {
+struct Corotated<N> {
     /// Gradients of the last three corners, turned; that of the first is minus their sum.
-    pub(super) gradients: [Vector<N>; 3],
+    gradients: [Vector<N>; 3],
     /// Stress.
-    pub(super) stress: Symmetric<N>,
+    stress: Symmetric<N>,
     /// What turning costs.
-    pub(super) twist: Symmetric<N>,
+    twist: Symmetric<N>,
+    /// Lamé's λ and μ.
+    lambda: N,
+    mu: N,
 }
 
 /// Numbers per element.
-pub(super) const NUMBERS: usize = 21;
+const NUMBERS: usize = 23;
+
+/// What is kept of four elements; of the last four that are fewer the last stands again.
+pub(super) type Kept = [[f64; 4]; NUMBERS];
+
+/// Numbers that are kept of so many elements.
+pub(super) fn length(elements: usize) -> usize {
+    elements.div_ceil(4) * 4 * NUMBERS
+}
+
+/// Kept numbers as they stand in a list.
+pub(super) fn kept(numbers: &[f64]) -> &[Kept] {
+    numbers.as_chunks().0.as_chunks().0
+}
 
 impl<N: Number> Corotated<N> {
     #[inline(always)]
@@ -41,7 +57,7 @@ impl<N: Number> Corotated<N> {
         let ([[a, b, c], [d, e, f], [g, h, i]], s, t) = (self.gradients, self.stress, self.twist);
         let [j, k, l, m, n, o] = s;
         let [p, q, r, u, v, w] = t;
-        [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, u, v, w]
+        [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, u, v, w, self.lambda, self.mu]
     }
 
     #[inline(always)]
@@ -50,6 +66,8 @@ impl<N: Number> Corotated<N> {
             gradients: [[n[0], n[1], n[2]], [n[3], n[4], n[5]], [n[6], n[7], n[8]]],
             stress: [n[9], n[10], n[11], n[12], n[13], n[14]],
             twist: [n[15], n[16], n[17], n[18], n[19], n[20]],
+            lambda: n[21],
+            mu: n[22],
         }
     }
 
@@ -57,58 +75,58 @@ impl<N: Number> Corotated<N> {
     #[inline(always)]
     fn pulls(&self) -> [Vector<N>; 3] {
         let [b, c, d] = self.gradients;
-        [
-            symmetric_times(self.stress, b),
-            symmetric_times(self.stress, c),
-            symmetric_times(self.stress, d),
-        ]
+        [symmetric_times(self.stress, b), symmetric_times(self.stress, c), symmetric_times(self.stress, d)]
     }
 
     /// The product of the matrix, at the last three corners; `d` are differences from what the first has.
     #[inline(always)]
-    fn product(&self, d: [Vector<N>; 3], lambda: N, mu: N) -> [Vector<N>; 3] {
-        let g = self.gradients;
-        // Columns of Σ d nᵀ.
-        let column = |k: usize| {
-            [
-                d[0][0] * g[0][k] + d[1][0] * g[1][k] + d[2][0] * g[2][k],
-                d[0][1] * g[0][k] + d[1][1] * g[1][k] + d[2][1] * g[2][k],
-                d[0][2] * g[0][k] + d[1][2] * g[1][k] + d[2][2] * g[2][k],
-            ]
-        };
-        let m = [column(0), column(1), column(2)];
-        let more = (m[0][0] + m[1][1] + m[2][2]) * lambda;
-        let (xy, xz, yz) =
-            ((m[0][1] + m[1][0]) * mu, (m[0][2] + m[2][0]) * mu, (m[1][2] + m[2][1]) * mu);
-        let diagonal = |k: usize| (m[k][k] + m[k][k]) * mu + more;
+    fn product(&self, d: [Vector<N>; 3]) -> [Vector<N>; 3] {
+        let (g, mu) = (self.gradients, self.mu);
+        let m = dyads(d, g);
+        let more = (m[0][0] + m[1][1] + m[2][2]) * self.lambda;
+        let (xy, xz, yz) = ((m[0][1] + m[1][0]) * mu, (m[0][2] + m[2][0]) * mu, (m[1][2] + m[2][1]) * mu);
+        let (xx, yy, zz) = (
+            (m[0][0] + m[0][0]) * mu + more,
+            (m[1][1] + m[1][1]) * mu + more,
+            (m[2][2] + m[2][2]) * mu + more,
+        );
         let turn = [m[1][2] - m[2][1], m[2][0] - m[0][2], m[0][1] - m[1][0]];
         let [x, y, z] = symmetric_times(self.twist, turn);
-        let response =
-            [[diagonal(0), xy + z, xz - y], [xy - z, diagonal(1), yz + x], [xz + y, yz - x, diagonal(2)]];
+        let response = [[xx, xy + z, xz - y], [xy - z, yy, yz + x], [xz + y, yz - x, zz]];
         [times(response, g[0]), times(response, g[1]), times(response, g[2])]
     }
 
     /// The blocks of the last three corners: 11, 12, 13, 22, 23, 33, as columns.
     #[inline(always)]
-    fn blocks(&self, lambda: N, mu: N) -> [[N; 9]; 6] {
-        let n = self.gradients;
-        let turned = [self.twisted(0), self.twisted(1), self.twisted(2)];
-        let block = |a: usize, b: usize| {
-            let same = dot(n[a], n[b]) * mu;
-            let (p, q) = (scaled(n[a], mu), scaled(n[a], lambda));
-            let column = |k: usize| {
-                // −[n_a] times a column of T [n_b].
-                let twist = cross(turned[b][k], n[a]);
-                [
-                    twist[0] + n[b][0] * p[k] + q[0] * n[b][k],
-                    twist[1] + n[b][1] * p[k] + q[1] * n[b][k],
-                    twist[2] + n[b][2] * p[k] + q[2] * n[b][k],
-                ]
-            };
-            let ([ax, ay, az], [bx, by, bz], [cx, cy, cz]) = (column(0), column(1), column(2));
-            [ax + same, ay, az, bx, by + same, bz, cx, cy, cz + same]
-        };
-        [block(0, 0), block(0, 1), block(0, 2), block(1, 1), block(1, 2), block(2, 2)]
+    fn blocks(&self) -> [[N; 9]; 6] {
+        let [b, c, d] = [self.twisted(0), self.twisted(1), self.twisted(2)];
+        [
+            self.block(0, 0, b),
+            self.block(0, 1, c),
+            self.block(0, 2, d),
+            self.block(1, 1, c),
+            self.block(1, 2, d),
+            self.block(2, 2, d),
+        ]
+    }
+
+    /// The block of two corners, with the columns of T [n] of the second.
+    #[inline(always)]
+    fn block(&self, a: usize, b: usize, twisted: Matrix<N>) -> [N; 9] {
+        let (a, b) = (self.gradients[a], self.gradients[b]);
+        let same = dot(a, b) * self.mu;
+        let mut columns = [[same; 3]; 3];
+        for k in 0..3 {
+            // −[a] times a column of T [b].
+            let twist = cross(twisted[k], a);
+            let (p, q) = (a[k] * self.mu, b[k] * self.lambda);
+            for i in 0..3 {
+                let own = twist[i] + b[i] * p + a[i] * q;
+                columns[k][i] = if i == k { own + same } else { own };
+            }
+        }
+        let [[ax, ay, az], [bx, by, bz], [cx, cy, cz]] = columns;
+        [ax, ay, az, bx, by, bz, cx, cy, cz]
     }
 
     /// Columns of T [n].
@@ -124,13 +142,17 @@ impl<N: Number> Corotated<N> {
     }
 }
 
+/// Columns of the sum of d gᵀ over three corners.
 #[inline(always)]
-fn scaled<N: Number>([x, y, z]: Vector<N>, by: N) -> Vector<N> {
-    [x * by, y * by, z * by]
+fn dyads<N: Number>(d: [Vector<N>; 3], g: [Vector<N>; 3]) -> Matrix<N> {
+    let mut columns = d;
+    for k in 0..3 {
+        for i in 0..3 {
+            columns[k][i] = d[0][i] * g[0][k] + d[1][i] * g[1][k] + d[2][i] * g[2][k];
+        }
+    }
+    columns
 }
-
-/// Steps of Newton's iteration; what needs more takes singular values.
-const STEPS: usize = 8;
 
 /// The fast way: what is kept of an element but for its volume, and numbers that are all below 1 where it is right.
 #[inline(always)]
@@ -139,41 +161,8 @@ fn fast<N: Number>(f: Matrix<N>, gradients: [Vector<N>; 3], lambda: N, mu: N) ->
     let (half, one) = (n(0.5), n(1.0));
     let size = dot(f[0], f[0]) + dot(f[1], f[1]) + dot(f[2], f[2]);
     let volume = dot(f[0], cross(f[1], f[2]));
-    let mut r = f;
-    let mut change = one;
-    for _ in 0..STEPS {
-        let cofactors = cofactor_columns(r);
-        let inverse = half / dot(r[0], cofactors[0]);
-        change = n(0.0);
-        let mut c = 0;
-        while c < 3 {
-            let mut k = 0;
-            while k < 3 {
-                let next = r[c][k] * half + cofactors[c][k] * inverse;
-                let moved = next - r[c][k];
-                change = change + moved * moved;
-                r[c][k] = next;
-                k += 1;
-            }
-            c += 1;
-        }
-        // It converges quadratically: the next would change 1e-16 of it.
-        if change.all_below(1e-16) {
-            break;
-        }
-    }
-    let cofactors = cofactor_columns(r);
-    let inverse = half / dot(r[0], cofactors[0]);
-    let column = |c: usize| {
-        [
-            r[c][0] * half + cofactors[c][0] * inverse,
-            r[c][1] * half + cofactors[c][1] * inverse,
-            r[c][2] * half + cofactors[c][2] * inverse,
-        ]
-    };
-    let r = [column(0), column(1), column(2)];
-    let stretch =
-        |i: usize, j: usize| f[0][i] * r[0][j] + f[1][i] * r[1][j] + f[2][i] * r[2][j];
+    let (r, change) = nearest_rotation(f);
+    let stretch = |i: usize, j: usize| f[0][i] * r[0][j] + f[1][i] * r[1][j] + f[2][i] * r[2][j];
     let both = |i: usize, j: usize| (stretch(i, j) + stretch(j, i)) * half;
     let b = [stretch(0, 0), both(0, 1), both(0, 2), stretch(1, 1), both(1, 2), stretch(2, 2)];
     let zero = n(0.0);
@@ -199,14 +188,15 @@ fn fast<N: Number>(f: Matrix<N>, gradients: [Vector<N>; 3], lambda: N, mu: N) ->
         cofactors[5] * factor + mu,
     ]);
     let [g0, g1, g2] = gradients;
-    let kept = Corotated { gradients: [times(r, g0), times(r, g1), times(r, g2)], stress, twist };
+    let gradients = [times(r, g0), times(r, g1), times(r, g2)];
+    let kept = Corotated { gradients, stress, twist, lambda, mu };
     // Round, found, and no sum of two stretches below the least.
     let round = n(ROUND) * size * size.sqrt() / volume.max(n(1e-300));
     (kept, [round, change * n(1e16), slack * n(LEAST)])
 }
 
 /// The plain way, for any deformation: by singular values.
-pub(super) fn plain(f: DMat3, gradients: [DVec3; 4], lambda: f64, mu: f64) -> Corotated<f64> {
+fn plain(f: DMat3, gradients: [DVec3; 4], lambda: f64, mu: f64) -> Corotated<f64> {
     let Svd { u, sigma, v } = svd(f);
     let r = u * v.transpose();
     let s = sigma.to_array();
@@ -226,6 +216,8 @@ pub(super) fn plain(f: DMat3, gradients: [DVec3; 4], lambda: f64, mu: f64) -> Co
         gradients: [g0, g1, g2],
         stress: in_space((sigma - DVec3::ONE) * (2.0 * mu) + DVec3::splat(more)),
         twist: in_space(DVec3::from(costs)),
+        lambda,
+        mu,
     }
 }
 
@@ -258,11 +250,10 @@ fn edges(of: [&RestTetrahedron; 4], x: &[DVec3]) -> [Vector<Four>; 3] {
 
 /// Kept numbers of four elements.
 #[inline(always)]
-fn load(kept: &[[f64; NUMBERS]]) -> Corotated<Four> {
-    let [a, b, c, d] = four_of(kept);
+fn load(kept: &Kept) -> Corotated<Four> {
     let mut numbers = [Four::splat(0.0); NUMBERS];
     for k in 0..NUMBERS {
-        numbers[k] = Four([a[k], b[k], c[k], d[k]]);
+        numbers[k] = Four(kept[k]);
     }
     Corotated::from_numbers(&numbers)
 }
@@ -270,58 +261,62 @@ fn load(kept: &[[f64; NUMBERS]]) -> Corotated<Four> {
 struct Linearise<'a> {
     elements: &'a [RestTetrahedron],
     x: &'a [DVec3],
-    kept: &'a mut [[f64; NUMBERS]],
+    kept: &'a mut [Kept],
 }
 
 impl Kernel for Linearise<'_> {
     type Output = ();
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        for (elements, kept) in self.elements.chunks(4).zip(self.kept.chunks_mut(4)) {
+        for (elements, kept) in self.elements.chunks(4).zip(self.kept) {
             let of = four_of(elements);
             let g = [
                 gather_vector(of, |e| e.gradients[1]),
                 gather_vector(of, |e| e.gradients[2]),
                 gather_vector(of, |e| e.gradients[3]),
             ];
-            let d = edges(of, self.x);
-            let column = |k: usize| {
-                [
-                    d[0][0] * g[0][k] + d[1][0] * g[1][k] + d[2][0] * g[2][k],
-                    d[0][1] * g[0][k] + d[1][1] * g[1][k] + d[2][1] * g[2][k],
-                    d[0][2] * g[0][k] + d[1][2] * g[1][k] + d[2][2] * g[2][k],
-                ]
-            };
-            let f = [column(0), column(1), column(2)];
+            let f = dyads(edges(of, self.x), g);
             let volume = gather(of, |e| e.volume);
             let (lambda, mu) = (gather(of, |e| e.lambda) * volume, gather(of, |e| e.mu) * volume);
-            let (found, wrong) = fast(f, g, lambda, mu);
+            let (found, [round, change, slack]) = fast(f, g, lambda, mu);
             let numbers = found.numbers();
-            for (l, kept) in kept.iter_mut().enumerate() {
-                for k in 0..NUMBERS {
-                    kept[k] = numbers[k].0[l];
-                }
-                let is_right = wrong[0].0[l] < 1.0 && wrong[1].0[l] < 1.0 && wrong[2].0[l] < 1.0;
+            for k in 0..NUMBERS {
+                kept[k] = numbers[k].0;
+            }
+            for (l, e) in of.into_iter().enumerate() {
+                let is_right = round.0[l] < 1.0 && change.0[l] < 1.0 && slack.0[l] < 1.0;
                 if !is_right {
-                    let e = of[l];
-                    let (lambda, mu) = (e.lambda * e.volume, e.mu * e.volume);
-                    *kept = plain(e.deformation(self.x), e.gradients, lambda, mu).numbers();
+                    correct(e, self.x, kept, l);
                 }
             }
         }
     }
 }
 
+/// Puts what the plain way finds for an element in its place.
+#[cold]
+fn correct(e: &RestTetrahedron, x: &[DVec3], kept: &mut Kept, place: usize) {
+    let found = plain(e.deformation(x), e.gradients, e.lambda * e.volume, e.mu * e.volume);
+    for (kept, number) in kept.iter_mut().zip(found.numbers()) {
+        kept[place] = number;
+    }
+}
+
 /// Evaluates all elements.
-pub(super) fn linearise(
+pub(super) fn linearise(elements: &[RestTetrahedron], x: &[DVec3], parallel: &Parallel, numbers: &mut [f64]) {
+    linearise_by(Instructions::detect(), elements, x, parallel, numbers);
+}
+
+fn linearise_by(
+    instructions: Instructions,
     elements: &[RestTetrahedron],
     x: &[DVec3],
     parallel: &Parallel,
-    kept: &mut [[f64; NUMBERS]],
+    numbers: &mut [f64],
 ) {
-    let instructions = Instructions::detect();
+    let kept: &mut [Kept] = numbers.as_chunks_mut().0.as_chunks_mut().0;
     parallel.heavy_blocks(kept, |start, kept| {
-        instructions.run(Linearise { elements: &elements[start..start + kept.len()], x, kept });
+        instructions.run(Linearise { elements: &elements[4 * start..], x, kept });
     });
 }
 
@@ -336,7 +331,7 @@ pub(super) enum Sum<'a> {
 
 struct Add<'a> {
     elements: &'a [RestTetrahedron],
-    kept: &'a [[f64; NUMBERS]],
+    kept: &'a [Kept],
     what: Sum<'a>,
     out: &'a mut [DVec3],
 }
@@ -345,7 +340,7 @@ impl Kernel for Add<'_> {
     type Output = ();
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        for (elements, kept) in self.elements.chunks(4).zip(self.kept.chunks(4)) {
+        for (elements, kept) in self.elements.chunks(4).zip(self.kept) {
             let (of, found) = (four_of(elements), load(kept));
             let mut sums = [[Four::splat(0.0); 3]; 3];
             let moved = match self.what {
@@ -356,9 +351,7 @@ impl Kernel for Add<'_> {
                 Sum::Product(d, factor) => Some((d, factor)),
             };
             if let Some((d, factor)) = moved {
-                let volume = gather(of, |e| e.volume);
-                let (lambda, mu) = (gather(of, |e| e.lambda) * volume, gather(of, |e| e.mu) * volume);
-                add_scaled(&mut sums, found.product(edges(of, d), lambda, mu), factor);
+                add_scaled(&mut sums, found.product(edges(of, d)), factor);
             }
             for (l, e) in elements.iter().enumerate() {
                 let at = |k: usize| DVec3::new(sums[k][0].0[l], sums[k][1].0[l], sums[k][2].0[l]);
@@ -383,13 +376,13 @@ fn add_scaled(sums: &mut [Vector<Four>; 3], more: [Vector<Four>; 3], by: f64) {
 }
 
 /// Adds forces or products at the corners of all elements.
-pub(super) fn add(elements: &[RestTetrahedron], kept: &[[f64; NUMBERS]], what: Sum, out: &mut [DVec3]) {
+pub(super) fn add(elements: &[RestTetrahedron], kept: &[Kept], what: Sum, out: &mut [DVec3]) {
     Instructions::detect().run(Add { elements, kept, what, out });
 }
 
 struct Visit<'a, 'b> {
     elements: &'a [RestTetrahedron],
-    kept: &'a [[f64; NUMBERS]],
+    kept: &'a [Kept],
     scale: f64,
     visit: &'a mut (dyn FnMut(&[u32], &[DMat3]) + 'b),
 }
@@ -398,11 +391,8 @@ impl Kernel for Visit<'_, '_> {
     type Output = ();
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        for (elements, kept) in self.elements.chunks(4).zip(self.kept.chunks(4)) {
-            let (of, found) = (four_of(elements), load(kept));
-            let volume = gather(of, |e| e.volume);
-            let (lambda, mu) = (gather(of, |e| e.lambda) * volume, gather(of, |e| e.mu) * volume);
-            let mut blocks = found.blocks(lambda, mu);
+        for (elements, kept) in self.elements.chunks(4).zip(self.kept) {
+            let mut blocks = load(kept).blocks();
             let scale = Four::splat(self.scale);
             for b in 0..6 {
                 for k in 0..9 {
@@ -442,9 +432,115 @@ fn whole(last: &[[f64; 9]; 6]) -> [DMat3; 10] {
 /// Visits the blocks of all elements, times a factor: those of the corners, then those of the pairs 01, 02, 03, 12, 13, 23.
 pub(super) fn visit(
     elements: &[RestTetrahedron],
-    kept: &[[f64; NUMBERS]],
+    kept: &[Kept],
     scale: f64,
     visit: &mut dyn FnMut(&[u32], &[DMat3]),
 ) {
     Instructions::detect().run(Visit { elements, kept, scale, visit });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::energy::{element_matrix, stress};
+    use crate::math::{rotation, uniform};
+    use crate::scene::SolidLaw;
+
+    /// Elements of random shape with corners of their own, at rest and after a map that differs from element to element.
+    fn setup(count: u32, map: impl Fn(u32, DVec3) -> DVec3) -> (Vec<RestTetrahedron>, Vec<DVec3>) {
+        let (mut rest, mut x, mut elements) = (Vec::new(), Vec::new(), Vec::new());
+        for e in 0..count {
+            let shift = |k: u64| DVec3::from([0, 1, 2].map(|c| 0.3 * uniform(u64::from(e), 3 * k + c)));
+            let corners = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
+            let corners: Vec<DVec3> = (0..).zip(corners).map(|(k, p)| (p + shift(k)) * 0.1).collect();
+            x.extend(corners.iter().map(|p| map(e, *p)));
+            rest.extend(corners);
+            let names = [4 * e, 4 * e + 1, 4 * e + 2, 4 * e + 3];
+            elements.push(RestTetrahedron::new(names, &rest, 1e5, 0.45).unwrap());
+        }
+        (elements, x)
+    }
+
+    /// Small and large strain, flat, inside out, pointlike, and none.
+    fn setups() -> Vec<(Vec<RestTetrahedron>, Vec<DVec3>)> {
+        let turn = |e: u32| rotation(DVec3::new(37.0, 11.0, -23.0) * f64::from(e));
+        let strained = |size: f64| {
+            move |e: u32, p: DVec3| {
+                let m: [f64; 9] = std::array::from_fn(|k| uniform(u64::from(e) + 1000, k as u64) - 0.5);
+                turn(e) * (p + DMat3::from_cols_array(&m) * p * size)
+            }
+        };
+        let mut all: Vec<_> = [0.0, 1e-6, 0.03, 0.5, 2.0].map(|size| setup(61, strained(size))).into();
+        all.push(setup(7, |e, p| turn(e) * DVec3::new(p.x, p.y, 0.0)));
+        all.push(setup(7, |e, p| turn(e) * DVec3::new(p.x, p.y, -p.z)));
+        all.push(setup(7, |e, p| turn(e) * p * 1e-5));
+        all.push(setup(7, |_, _| DVec3::ZERO));
+        all
+    }
+
+    fn linearised(elements: &[RestTetrahedron], x: &[DVec3]) -> Vec<f64> {
+        let mut numbers = vec![0.0; length(elements.len())];
+        linearise(elements, x, &Parallel::default(), &mut numbers);
+        let mut plain = numbers.clone();
+        linearise_by(Instructions::Plain, elements, x, &Parallel::default(), &mut plain);
+        assert_eq!(numbers, plain, "instructions change bits");
+        numbers
+    }
+
+    #[test]
+    fn four_at_a_time_are_as_by_singular_values() {
+        for (elements, x) in setups() {
+            let numbers = linearised(&elements, &x);
+            let mut next = elements.iter();
+            visit(&elements, kept(&numbers), 1.0, &mut |corners, blocks| {
+                let e = next.next().unwrap();
+                assert_eq!(corners, e.corners);
+                let f = e.deformation(&x);
+                // Half of all digits are left where eigenvalues nearly are the same and nearly 0.
+                let rounded = 1e-7 * e.volume * (e.lambda + e.mu) * e.gradients[1].length_squared();
+                for (found, right) in blocks.iter().zip(element_matrix(SolidLaw::Polar, e, f)) {
+                    let error = (*found - right).to_cols_array().iter().fold(0.0f64, |m, v| m.max(v.abs()));
+                    assert!(error < rounded, "{f}: {found} {right}");
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn forces_and_products_are_those_of_stress_and_blocks() {
+        for (elements, x) in setups() {
+            let numbers = linearised(&elements, &x);
+            let d: Vec<DVec3> =
+                (0..x.len() as u64).map(|i| DVec3::from([0, 1, 2].map(|c| uniform(i, c) - 0.5))).collect();
+            let mut product = vec![DVec3::ZERO; x.len()];
+            add(&elements, kept(&numbers), Sum::Product(&d, 0.5), &mut product);
+            let mut by_blocks = vec![DVec3::ZERO; x.len()];
+            visit(&elements, kept(&numbers), 0.5, &mut |corners, blocks| {
+                let pairs = (0..4).flat_map(|a| (a + 1..4).map(move |b| (a, b)));
+                for (&v, block) in corners.iter().zip(blocks) {
+                    by_blocks[v as usize] += *block * d[v as usize];
+                }
+                for ((a, b), block) in pairs.zip(&blocks[4..]) {
+                    let (a, b) = (corners[a] as usize, corners[b] as usize);
+                    by_blocks[a] += *block * d[b];
+                    by_blocks[b] += block.transpose() * d[a];
+                }
+            });
+            let largest = |all: &[DVec3]| all.iter().fold(0.0f64, |m, v| m.max(v.length()));
+            let size = largest(&by_blocks);
+            for (a, b) in product.iter().zip(&by_blocks) {
+                assert!((*a - *b).length() < 1e-13 * size, "{a} {b}");
+            }
+            let mut forces = vec![DVec3::ZERO; x.len()];
+            add(&elements, kept(&numbers), Sum::Forces(Some((&d, 1e-4))), &mut forces);
+            for e in &elements {
+                let pull = stress(SolidLaw::Polar, e.deformation(&x), e.lambda, e.mu).1 * e.volume;
+                for (&v, g) in e.corners.iter().zip(e.gradients) {
+                    let right = -(pull * g) - product[v as usize] * 2e-4;
+                    let error = (forces[v as usize] - right).length();
+                    assert!(error < 1e-12 * (size + e.mu * e.volume * g.length()), "{error} of {size}");
+                }
+            }
+        }
+    }
 }

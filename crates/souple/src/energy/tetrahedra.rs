@@ -277,7 +277,7 @@ fn multiply(blocks: &[DMat3; 10], d: [DVec3; 4]) -> [DVec3; 4] {
 /// A linearisation as it is kept.
 enum Kept<'e> {
     /// Of the polar law.
-    Corotated(&'e [[f64; corotated::NUMBERS]]),
+    Corotated(&'e [corotated::Kept]),
     /// Of the others.
     Blocks(&'e [[f64; STRIDE]]),
 }
@@ -286,7 +286,7 @@ impl Tetrahedra {
     fn kept<'e>(&self, elements: &'e [f64]) -> Kept<'e> {
         let numbers = elements.get(HEAD..).unwrap_or(&[]);
         match self.law {
-            SolidLaw::Polar => Kept::Corotated(numbers.as_chunks().0),
+            SolidLaw::Polar => Kept::Corotated(corotated::kept(numbers)),
             SolidLaw::Qr | SolidLaw::NeoHookean => Kept::Blocks(numbers.as_chunks().0),
         }
     }
@@ -337,8 +337,8 @@ impl Energy for Tetrahedra {
         elements.clear();
         elements.extend([hx, hv * self.damping]);
         if self.law == SolidLaw::Polar {
-            elements.resize(HEAD + corotated::NUMBERS * self.elements.len(), 0.0);
-            corotated::linearise(&self.elements, q.x, q.parallel, elements[HEAD..].as_chunks_mut().0);
+            elements.resize(HEAD + corotated::length(self.elements.len()), 0.0);
+            corotated::linearise(&self.elements, q.x, q.parallel, &mut elements[HEAD..]);
             return;
         }
         for e in &self.elements {
