@@ -152,11 +152,12 @@ impl<const K: usize> BlockCholesky<K> {
         found
     }
 
-    /// The factor in a form that is solved faster and not exactly, if it is large enough for that and near enough.
-    pub(super) fn panels(&self) -> Option<Panels> {
+    /// The factor in a form that is solved faster and not exactly, if it is large enough for that and near enough for the
+    /// particles that are free.
+    pub(super) fn panels(&self, is_free: impl Fn(usize) -> bool) -> Option<Panels> {
         let (pattern, numbers) = (self.pattern.as_ref()?, self.factor.as_ref()?);
         let mut panels = Panels::new(&pattern.factor, numbers)?;
-        panels.is_near(|right| self.solve(right, 1)).then_some(panels)
+        panels.is_near(|i| is_free(i / K), |right| self.solve(right, 1)).then_some(panels)
     }
 
     /// Solves in place for `columns` right-hand sides stored one after the other.

@@ -48,7 +48,7 @@ impl Warped {
         });
         if !is_known {
             self.factored = self.factor(problem, t, h);
-            self.panels = self.cholesky.panels();
+            self.panels = self.cholesky.panels(|i| problem.inverse_masses[i] != 0.0);
             self.known = Some((problem.topology.version, h.to_bits(), free.collect()));
         }
         if self.factored {
