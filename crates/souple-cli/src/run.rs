@@ -307,6 +307,7 @@ impl<'a> Run<'a> {
             clean_frames_percent: clean_share,
             bodies: bodies.collect(),
             profile: ProfileReport(*simulation.profile()),
+            solves_cut_short: simulation.profile().cut_short,
             warnings: warnings.iter().map(ToString::to_string).chain(notes.iter().cloned()).collect(),
             files: writer.written.iter().map(|path| path.display().to_string()).collect(),
             expect: self.expect,
@@ -442,6 +443,8 @@ struct RunReport {
     bodies: Vec<BodyReport>,
     /// Milliseconds per frame of every stage.
     profile: ProfileReport,
+    /// Linear solves that were stopped before they reached their tolerance.
+    solves_cut_short: u64,
     warnings: Vec<String>,
     files: Vec<String>,
     expect: ExpectReport,

@@ -50,6 +50,11 @@ pub enum WarningKind {
         /// What was wrong.
         symptom: Symptom,
     },
+    /// A linear solve was stopped before it reached its tolerance; told once of each body.
+    CutShort {
+        /// The residual that was left, as a share of the first.
+        residual: f64,
+    },
     /// A collider moved by more than its own size in one frame; told once of each.
     Jumped(Jump),
 }
@@ -110,6 +115,9 @@ impl std::fmt::Display for Warning {
             }
             WarningKind::Frozen { symptom } => {
                 write!(f, "it diverged ({symptom}) at every step size; frozen")?
+            }
+            WarningKind::CutShort { residual } => {
+                write!(f, "its linear solve was stopped with {residual:.1e} of the residual left")?;
             }
             WarningKind::Jumped(Jump { distance, size }) => {
                 write!(f, "it moved by {distance:.3} m in one frame, more than its size of {size:.3} m")?;

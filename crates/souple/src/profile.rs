@@ -63,6 +63,8 @@ pub struct Profile {
     pub contacts: u64,
     /// How often contacts of surfaces were looked for: once per substep of bodies that may touch.
     pub contact_rounds: u64,
+    /// Linear solves that were stopped before they reached their tolerance.
+    pub cut_short: u64,
 }
 
 impl Profile {
@@ -92,6 +94,7 @@ impl Profile {
         self.nested += other.nested.mul_f64(share);
         self.contacts += other.contacts;
         self.contact_rounds += other.contact_rounds;
+        self.cut_short += other.cut_short;
         *other = Profile::default();
     }
 

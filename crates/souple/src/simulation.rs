@@ -21,8 +21,9 @@ use crate::motion::jump;
 use crate::parallel::Parallel;
 use crate::profile::{Profile, Stage};
 use crate::recording::{LoggedCommand, Recording};
-use crate::scene::SolverKind;
+use crate::scene::{Cg, SolverKind};
 use crate::snapshot;
+use crate::solver::CutShort;
 use crate::state::{BodyState, State};
 
 /// A scene that runs.
@@ -285,6 +286,7 @@ impl Simulation {
                 self.keep(i);
             }
             self.warn_of_crossings(i);
+            self.warn_of_cut_short(i);
         }
         self.state.time = self.control.t1;
         self.state.step += 1;
@@ -365,6 +367,32 @@ impl Simulation {
         let (step, stage) = (self.state.step, Stage::CheckHealth);
         let kind = WarningKind::Crossed { pairs, before };
         self.warnings.push(Warning { step, body, stage, kind, remedy: remedy.into() });
+    }
+
+    /// Counts the solves that were stopped early, and tells once of each body that had some.
+    fn warn_of_cut_short(&mut self, i: usize) {
+        for work in &mut self.islands[i].works {
+            let CutShort { solves, residual } = work.method.take_cut_short();
+            self.profile.cut_short += solves;
+            let body = &self.model.bodies[work.b];
+            let is_told = |w: &Warning| matches!(w.kind, WarningKind::CutShort { .. }) && w.body == body.name;
+            if solves == 0 || self.warnings.iter().any(is_told) {
+                continue;
+            }
+            let group = &self.model.groups[body.group];
+            let Cg { tolerance, max_iterations } = group.cg;
+            self.warnings.push(Warning {
+                step: self.state.step,
+                body: body.name.clone(),
+                stage: Stage::Solve,
+                kind: WarningKind::CutShort { residual },
+                remedy: format!(
+                    "Raise `cg.max_iterations` (now {max_iterations}) or `cg.tolerance` (now {tolerance:e}) of group '{}', or \
+                     lower its `dt`.",
+                    group.name
+                ),
+            });
+        }
     }
 
     fn warn_of_divergence(&mut self, b: usize, kind: WarningKind) {

@@ -5,7 +5,7 @@ use souple::scene::{
     Ball, Block, Body, Cells, Collider, ColliderShape, Embed, Group, Pin, PlaneShape, Rayleigh, Region,
     Scene, Select, Shape, SolidLaw, SolverKind,
 };
-use souple::{ModelBuilder, Simulation};
+use souple::{ModelBuilder, Simulation, WarningKind};
 
 fn beam(solver: SolverKind, clamped: bool) -> Scene {
     let wall = Region { min: [-1e-6, -1.0, -1.0], max: [1e-6, 1.0, 1.0] };
@@ -195,21 +195,35 @@ fn an_embedded_ball_lands_on_its_surface() {
     scene.colliders.push(Collider::default());
     scene.colliders[0].shape = ColliderShape::Plane(PlaneShape { normal: [0.0, 1.0, 0.0] });
     let mut s = start(&scene);
-    for k in 0..480 {
-        s.step();
-        if k % 40 == 0 {
-            eprintln!(
-                "{k} {} {} {}",
-                s.measures().kinetic_energy,
-                s.measures().lowest,
-                s.solver_iterations(0)
-            );
-        }
-    }
+    (0..180).for_each(|_| s.step());
     let measures = s.measures();
     // On the skin, less what the spring of a contact gives way; and at rest: the whole ball would have 7.7 J if it fell for a step.
     assert!(measures.lowest > 1.5e-3 && measures.lowest < 2.1e-3, "{}", measures.lowest);
     assert!(measures.kinetic_energy < 0.1, "{}", measures.kinetic_energy);
     let highest = s.state().bodies[0].x.iter().map(|x| x.y).fold(0.0, f64::max);
     assert!(highest > 0.9 && highest < 1.1, "{highest}");
+}
+
+#[test]
+fn a_search_that_ends_too_early_is_told_once() {
+    let run = |most: Option<u32>| {
+        let mut scene = beam(SolverKind::ImplicitEulerCg, true);
+        if let Some(most) = most {
+            scene.groups[0].cg.max_iterations = most;
+        }
+        let mut s = start(&scene);
+        (0..20).for_each(|_| s.step());
+        s
+    };
+    let usual = run(None);
+    assert!(usual.warnings().is_empty() && usual.profile().cut_short == 0, "{:?}", usual.warnings());
+    let short = run(Some(1));
+    let [warning] = short.warnings() else { panic!("told once: {:?}", short.warnings()) };
+    let WarningKind::CutShort { residual } = warning.kind else { panic!("{warning}") };
+    assert!(residual > 1e-3 && residual < 1.0, "{residual}");
+    assert!(short.profile().cut_short > 10, "{}", short.profile().cut_short);
+    let text = warning.to_string();
+    for part in ["body 'beam'", "cg.max_iterations", "cg.tolerance"] {
+        assert!(text.contains(part), "{text}");
+    }
 }

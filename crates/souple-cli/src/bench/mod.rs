@@ -97,6 +97,8 @@ pub struct Figures {
     pub growth_exponent: Option<f64>,
     /// Most iterations of a linear solve in the fastest repeat; 0 for solvers that do not iterate.
     pub iterations_max: u32,
+    /// Linear solves of the fastest repeat that were stopped before they reached their tolerance.
+    pub solves_cut_short: u64,
     /// Share of each stage in the fastest repeat, ms per frame.
     pub profile: serde_json::Value,
     /// Whether a body froze: the figures are then worth nothing.

@@ -414,6 +414,7 @@ pub fn time(workload: &Workload, runs: Runs) -> Result<Figures, Failure> {
             .then(|| fastest * 1e6 / (triangles as f64 * f64::from(group.substeps))),
         growth_exponent: None,
         iterations_max,
+        solves_cut_short: profile.0.cut_short,
         profile: serde_json::to_value(profile).unwrap_or_default(),
         frozen: simulation.state().bodies.iter().any(|b| b.frozen),
     })

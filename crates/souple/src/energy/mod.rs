@@ -9,6 +9,7 @@ mod area;
 mod bending;
 pub mod cell;
 mod contact;
+mod corotated;
 mod fan;
 mod hexahedra;
 mod spring;
@@ -108,6 +109,11 @@ pub trait Energy: Debug + Send + Sync {
     /// Adds the forces, N.
     fn add_force(&self, q: &Configuration, f: &mut [DVec3]);
 
+    /// Adds the forces, N, where `elements` were evaluated at the same configuration and may hold what is needed.
+    fn add_force_linearised(&self, q: &Configuration, _elements: &[f64], f: &mut [DVec3]) {
+        self.add_force(q, f);
+    }
+
     /// Evaluates −hx ∂f/∂x and −hv ∂f/∂v into `elements`, which is cleared first.
     fn linearise(&self, _q: &Configuration, _hx: f64, _hv: f64, elements: &mut Vec<f64>) {
         elements.clear();
@@ -129,6 +135,17 @@ pub trait Energy: Debug + Send + Sync {
 
     /// Adds the off-diagonal blocks of A, in an order that depends on the topology only.
     fn add_pairs(&self, _q: &Configuration, _elements: &[f64], _pairs: &mut Vec<PairBlock>) {}
+
+    /// Visits the blocks of A element by element, in an order that depends on the topology only: the corners of an element, then the blocks
+    /// of its corners followed by those of its pairs of corners 01, 02, …, 12, …, in one list.
+    fn visit_blocks(&self, q: &Configuration, elements: &[f64], visit: &mut dyn FnMut(&[u32], &[DMat3])) {
+        let mut diagonal = vec![DMat3::ZERO; q.x.len()];
+        self.add_diagonal(q, elements, &mut diagonal);
+        (0u32..).zip(&diagonal).for_each(|(i, block)| visit(&[i], &[*block]));
+        let mut pairs = Vec::new();
+        self.add_pairs(q, elements, &mut pairs);
+        pairs.iter().for_each(|p| visit(&[p.i, p.j], &[DMat3::ZERO, DMat3::ZERO, p.block]));
+    }
 
     /// The part w wᵀ of A that joins every particle with every other, as three numbers of w per particle. It is in the
     /// product, and in neither the diagonal nor the pairs.

@@ -24,6 +24,7 @@
 
 use glam::{DMat3, DVec3};
 
+use super::corotated::{self, Sum};
 use super::{Configuration, Energy, PairBlock, Part};
 use crate::math::{Svd, cofactors, inner, polar, qr, svd};
 use crate::scene::SolidLaw;
@@ -117,7 +118,7 @@ fn lower(m: DMat3) -> DMat3 {
 }
 
 /// An element whose first edge or face is shorter than this share of what it was has its frame turn no faster.
-const LEAST: f64 = 1e-3;
+pub(super) const LEAST: f64 = 1e-3;
 
 /// The inverse of an upper triangle, but for its last column, which is not needed.
 pub(super) fn inverse_triangle(u: DMat3) -> DMat3 {
@@ -126,7 +127,7 @@ pub(super) fn inverse_triangle(u: DMat3) -> DMat3 {
 }
 
 /// Pairs of axes, and the third of each.
-const PLANES: [(usize, usize, usize); 3] = [(0, 1, 2), (1, 2, 0), (2, 0, 1)];
+pub(super) const PLANES: [(usize, usize, usize); 3] = [(0, 1, 2), (1, 2, 0), (2, 0, 1)];
 
 /// The derivative of an isotropic stress in the frames of the singular values, where it is sparse.
 struct Eigensystem {
@@ -252,7 +253,7 @@ pub struct Tetrahedra {
     pub damping: f64,
 }
 
-/// Numbers per element in a linearisation.
+/// Numbers per element in a linearisation of a law other than polar: all its blocks.
 const STRIDE: usize = 90;
 
 /// Numbers before those: what stiffness is multiplied with, and damping.
@@ -273,10 +274,21 @@ fn multiply(blocks: &[DMat3; 10], d: [DVec3; 4]) -> [DVec3; 4] {
     out
 }
 
+/// A linearisation as it is kept.
+enum Kept<'e> {
+    /// Of the polar law.
+    Corotated(&'e [corotated::Kept]),
+    /// Of the others.
+    Blocks(&'e [[f64; STRIDE]]),
+}
+
 impl Tetrahedra {
-    fn each<'e>(&'e self, elements: &'e [f64]) -> impl Iterator<Item = (&'e RestTetrahedron, [DMat3; 10])> {
+    fn kept<'e>(&self, elements: &'e [f64]) -> Kept<'e> {
         let numbers = elements.get(HEAD..).unwrap_or(&[]);
-        self.elements.iter().zip(numbers.as_chunks::<STRIDE>().0.iter().map(read))
+        match self.law {
+            SolidLaw::Polar => Kept::Corotated(corotated::kept(numbers)),
+            SolidLaw::Qr | SolidLaw::NeoHookean => Kept::Blocks(numbers.as_chunks().0),
+        }
     }
 }
 
@@ -311,9 +323,24 @@ impl Energy for Tetrahedra {
         }
     }
 
+    fn add_force_linearised(&self, q: &Configuration, elements: &[f64], f: &mut [DVec3]) {
+        match self.kept(elements) {
+            Kept::Corotated(kept) => {
+                let damping = (self.damping > 0.0).then_some((q.v, self.damping));
+                corotated::add(&self.elements, kept, Sum::Forces(damping), f);
+            }
+            Kept::Blocks(_) => self.add_force(q, f),
+        }
+    }
+
     fn linearise(&self, q: &Configuration, hx: f64, hv: f64, elements: &mut Vec<f64>) {
         elements.clear();
         elements.extend([hx, hv * self.damping]);
+        if self.law == SolidLaw::Polar {
+            elements.resize(HEAD + corotated::length(self.elements.len()), 0.0);
+            corotated::linearise(&self.elements, q.x, q.parallel, &mut elements[HEAD..]);
+            return;
+        }
         for e in &self.elements {
             for block in element_matrix(self.law, e, e.deformation(q.x)) {
                 elements.extend(block.to_cols_array());
@@ -326,28 +353,43 @@ impl Energy for Tetrahedra {
             Part::Stiffness => elements[0],
             Part::StiffnessAndDamping => elements[0] + elements[1],
         };
-        for (e, blocks) in self.each(elements) {
-            let product = multiply(&blocks, e.corners.map(|v| d[v as usize]));
-            for (&v, product) in e.corners.iter().zip(product) {
-                out[v as usize] += product * scale;
+        match self.kept(elements) {
+            Kept::Corotated(kept) => corotated::add(&self.elements, kept, Sum::Product(d, scale), out),
+            Kept::Blocks(kept) => {
+                for (e, kept) in self.elements.iter().zip(kept) {
+                    let product = multiply(&read(kept), e.corners.map(|v| d[v as usize]));
+                    for (&v, product) in e.corners.iter().zip(product) {
+                        out[v as usize] += product * scale;
+                    }
+                }
             }
         }
     }
 
-    fn add_diagonal(&self, _q: &Configuration, elements: &[f64], diagonal: &mut [DMat3]) {
-        let scale = elements[0] + elements[1];
-        for (e, blocks) in self.each(elements) {
-            for (&v, block) in e.corners.iter().zip(&blocks) {
-                diagonal[v as usize] += *block * scale;
+    fn add_diagonal(&self, q: &Configuration, elements: &[f64], diagonal: &mut [DMat3]) {
+        self.visit_blocks(q, elements, &mut |corners, blocks| {
+            for (&v, block) in corners.iter().zip(blocks) {
+                diagonal[v as usize] += *block;
             }
-        }
+        });
     }
 
-    fn add_pairs(&self, _q: &Configuration, elements: &[f64], pairs: &mut Vec<PairBlock>) {
-        let scale = elements[0] + elements[1];
-        for (e, blocks) in self.each(elements) {
+    fn add_pairs(&self, q: &Configuration, elements: &[f64], pairs: &mut Vec<PairBlock>) {
+        self.visit_blocks(q, elements, &mut |corners, blocks| {
             for ((a, b), block) in PAIRS.into_iter().zip(&blocks[4..]) {
-                pairs.push(PairBlock { i: e.corners[a], j: e.corners[b], block: *block * scale });
+                pairs.push(PairBlock { i: corners[a], j: corners[b], block: *block });
+            }
+        });
+    }
+
+    fn visit_blocks(&self, _q: &Configuration, elements: &[f64], visit: &mut dyn FnMut(&[u32], &[DMat3])) {
+        let scale = elements[0] + elements[1];
+        match self.kept(elements) {
+            Kept::Corotated(kept) => corotated::visit(&self.elements, kept, scale, visit),
+            Kept::Blocks(kept) => {
+                for (e, kept) in self.elements.iter().zip(kept) {
+                    visit(&e.corners, &read(kept).map(|block| block * scale));
+                }
             }
         }
     }

@@ -86,7 +86,7 @@ pub fn polar(f: DMat3) -> DMat3 {
 }
 
 /// The volume of what is round enough for Newton's iteration, as a share of the cube of its size.
-const ROUND: f64 = 1e-3;
+pub(crate) const ROUND: f64 = 1e-3;
 
 /// Steps it has at most.
 const NEWTON_STEPS: usize = 12;

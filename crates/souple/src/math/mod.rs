@@ -12,9 +12,11 @@
 //! anything about non-finite input (it gives non-finite output, never a panic), nor a hash that resists an adversary.
 
 mod decompose;
+pub(crate) mod four;
 
 use glam::{DQuat, DVec3};
 
+pub(crate) use decompose::ROUND;
 pub use decompose::{Svd, cofactors, inner, polar, qr, svd};
 
 /// Sine of an angle in radians.

@@ -4,13 +4,14 @@
 //! on one thread here; its kernels choose SIMD instructions at run time, so the last bits may differ between CPU models
 //! (never between thread counts).
 
-use faer::linalg::solvers::SolveCore;
-use faer::sparse::linalg::solvers::{Llt, SymbolicLlt};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::sparse::linalg::cholesky::{LltRef, SymbolicCholesky, factorize_symbolic_cholesky};
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMat};
-use faer::{MatMut, Side};
+use faer::{Conj, MatMut, Par, Side};
 use glam::{DMat3, DVec3};
 
 use super::conjugate_gradient::{Linearised, right_hand_side};
+use super::panels::Panels;
 use super::{Capabilities, Problem, Solver};
 use crate::energy::PairBlock;
 
@@ -18,7 +19,7 @@ use crate::energy::PairBlock;
 #[derive(Debug)]
 struct Pattern {
     symbolic: SymbolicSparseColMat<usize>,
-    factor: SymbolicLlt<usize>,
+    factor: SymbolicCholesky<usize>,
     /// For each pair of blocks (in the order given), the index of the value of each of its entries.
     pair_places: Vec<usize>,
     /// The same for diagonal blocks: only entries of the lower triangle, others are `usize::MAX`.
@@ -30,7 +31,8 @@ struct Pattern {
 #[derive(Debug)]
 pub(super) struct BlockCholesky<const K: usize> {
     pattern: Option<Pattern>,
-    factor: Option<Llt<usize, f64>>,
+    /// Numbers of the factor; none before it was found.
+    factor: Option<Vec<f64>>,
 }
 
 impl<const K: usize> Default for BlockCholesky<K> {
@@ -91,7 +93,10 @@ impl<const K: usize> BlockCholesky<K> {
         }
         let rows = entries.iter().map(|&(_, row)| row).collect();
         let symbolic = SymbolicSparseColMat::new_checked(n * K, n * K, column_start, None, rows);
-        let Ok(factor) = SymbolicLlt::try_new(symbolic.as_ref(), Side::Lower) else { return false };
+        let (order, settings) = (Default::default(), Default::default());
+        let Ok(factor) = factorize_symbolic_cholesky(symbolic.as_ref(), Side::Lower, order, settings) else {
+            return false;
+        };
         let values = vec![0.0; entries.len()];
         self.pattern = Some(Pattern { symbolic, factor, pair_places, diagonal_places, values });
         true
@@ -129,17 +134,47 @@ impl<const K: usize> BlockCholesky<K> {
         }
         let matrix: SparseColMatRef<usize, f64> =
             SparseColMatRef::new(pattern.symbolic.as_ref(), &pattern.values);
-        self.factor = Llt::try_new_with_symbolic(pattern.factor.clone(), matrix, Side::Lower).ok();
-        self.factor.is_some()
+        let mut numbers = self.factor.take().unwrap_or_default();
+        numbers.resize(pattern.factor.len_val(), 0.0);
+        let room = pattern.factor.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
+        let Ok(mut room) = MemBuffer::try_new(room) else { return false };
+        let found = pattern.factor.factorize_numeric_llt(
+            &mut numbers,
+            matrix,
+            Side::Lower,
+            Default::default(),
+            Par::Seq,
+            MemStack::new(&mut room),
+            Default::default(),
+        );
+        let found = found.is_ok();
+        self.factor = found.then_some(numbers);
+        found
+    }
+
+    /// The factor in a form that is solved faster and not exactly, if it is large enough for that and near enough for the
+    /// particles that are free.
+    pub(super) fn panels(&self, is_free: impl Fn(usize) -> bool) -> Option<Panels> {
+        let (pattern, numbers) = (self.pattern.as_ref()?, self.factor.as_ref()?);
+        let mut panels = Panels::new(&pattern.factor, numbers)?;
+        panels.is_near(|i| is_free(i / K), |right| self.solve(right, 1)).then_some(panels)
     }
 
     /// Solves in place for `columns` right-hand sides stored one after the other.
     pub(super) fn solve(&self, right: &mut [f64], columns: usize) {
-        let Some(factor) = &self.factor else { return };
+        let (Some(pattern), Some(numbers)) = (&self.pattern, &self.factor) else { return };
         let rows = right.len() / columns.max(1);
-        factor.solve_in_place_with_conj(
-            faer::Conj::No,
+        let room = pattern.factor.solve_in_place_scratch::<f64>(columns, Par::Seq);
+        let Ok(mut room) = MemBuffer::try_new(room) else {
+            // Not a solution: health has to see it.
+            right.fill(f64::NAN);
+            return;
+        };
+        LltRef::new(&pattern.factor, numbers).solve_in_place_with_conj(
+            Conj::No,
             MatMut::from_column_major_slice_mut(right, rows, columns),
+            Par::Seq,
+            MemStack::new(&mut room),
         );
     }
 }

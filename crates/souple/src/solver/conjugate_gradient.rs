@@ -3,15 +3,16 @@
 //! With A = M − h² ∂f/∂x − h ∂f/∂v, solves A Δv = h (f + h ∂f/∂x v) without ever writing A down: each energy multiplies.
 //! Supported particles are filtered out of the search. Blocks of 3×3 on the diagonal precondition it, together with the
 //! coarse space of [`super::coarse`], without which the slow modes, the fall and the swing of the cloth, would be wrong
-//! long after the residual looks small. Solids have the preconditioner of [`super::warped`] instead. It starts from Δv = 0: the Δv of the step before, which the seed advises, was
-//! measured to save no time on hanging cloth and flags, and would have to be part of every snapshot. One linear solve
-//! per step: not a Newton iteration to the end.
+//! long after the residual looks small. Solids have the preconditioner of [`super::warped`] instead. It starts from Δv = 0:
+//! the Δv of the step before, which the seed advises, was measured to save no time on hanging cloth and flags, and would
+//! have to be part of every snapshot. One linear solve per step: not a Newton iteration to the end. A search that ends
+//! before its tolerance is counted ([`CutShort`]), and the person is told.
 
 use glam::{DMat3, DVec3};
 
 use super::coarse::CoarseSpace;
 use super::warped::Warped;
-use super::{Capabilities, Problem, Solver};
+use super::{Capabilities, CutShort, Problem, Solver};
 use crate::energy::{Energy, PairBlock, Part};
 use crate::scene::Cg;
 
@@ -49,13 +50,16 @@ pub(super) fn right_hand_side(
     b: &mut Vec<DVec3>,
     scratch: &mut Vec<DVec3>,
 ) {
-    problem.forces(x, v, t, b);
-    scratch.clear();
-    scratch.resize(x.len(), DVec3::ZERO);
     let q = problem.configuration(x, v, t);
+    for list in [&mut *b, &mut *scratch] {
+        list.clear();
+        list.resize(x.len(), DVec3::ZERO);
+    }
     for (energy, elements) in linearised.each(problem) {
+        energy.add_force_linearised(&q, elements, b);
         energy.add_product(&q, elements, Part::Stiffness, v, scratch);
     }
+    problem.topology.mapping.apply_jt(b);
     problem.topology.mapping.apply_jt(scratch);
     for ((b, s), w) in b.iter_mut().zip(&*scratch).zip(problem.inverse_masses) {
         *b = if *w == 0.0 { DVec3::ZERO } else { *b * h - *s };
@@ -107,23 +111,41 @@ pub(super) fn inverse_spd(m: DMat3) -> [f64; 6] {
     ]
 }
 
+/// What is near the inverse of A and easy to apply.
+#[derive(Debug)]
+enum Preconditioner {
+    /// Blocks on the diagonal, and the coarse space.
+    Blocks(CoarseSpace),
+    /// The system at rest, in frames that turn: of solids.
+    Warped(Warped),
+}
+
+impl Preconditioner {
+    /// What a body takes.
+    fn of(problem: &Problem) -> Preconditioner {
+        if Warped::suits(problem) {
+            Preconditioner::Warped(Warped::default())
+        } else {
+            Preconditioner::Blocks(CoarseSpace::default())
+        }
+    }
+}
+
 /// Backward Euler by conjugate gradient.
 #[derive(Debug)]
 pub(super) struct ImplicitEulerCg {
     settings: Cg,
     linearised: Linearised,
+    preconditioner: Preconditioner,
     diagonal: Vec<DMat3>,
     pairs: Vec<PairBlock>,
-    coarse: CoarseSpace,
-    warped: Warped,
-    /// Whether this step is preconditioned by it.
-    is_warped: bool,
     b: Vec<DVec3>,
     rows: Vec<Row>,
     direction: Vec<DVec3>,
     image: Vec<DVec3>,
     partial: Vec<f64>,
     iterations: u32,
+    cut_short: CutShort,
 }
 
 impl ImplicitEulerCg {
@@ -131,29 +153,39 @@ impl ImplicitEulerCg {
         ImplicitEulerCg {
             settings,
             linearised: Linearised::default(),
+            preconditioner: Preconditioner::Blocks(CoarseSpace::default()),
             diagonal: Vec::new(),
             pairs: Vec::new(),
-            coarse: CoarseSpace::default(),
-            warped: Warped::default(),
-            is_warped: false,
             b: Vec::new(),
             rows: Vec::new(),
             direction: Vec::new(),
             image: Vec::new(),
             partial: Vec::new(),
             iterations: 0,
+            cut_short: CutShort::default(),
         }
     }
 
-    /// Fills the rows for Δv = 0, where the residual is the right-hand side, inverts the diagonal blocks and factors the
-    /// coarse matrix.
+    /// Fills the rows for Δv = 0, where the residual is the right-hand side, and gets the preconditioner ready.
     fn begin(&mut self, problem: &Problem, x: &[DVec3], v: &[DVec3], t: f64, h: f64) {
-        self.is_warped = self.warped.prepare(problem, x, t, h);
-        if self.is_warped {
-            self.rows.clear();
-            self.rows.extend(self.b.iter().map(|b| Row { residual: *b, ..Row::default() }));
-            return;
+        if matches!(self.preconditioner, Preconditioner::Warped(_)) != Warped::suits(problem) {
+            self.preconditioner = Preconditioner::of(problem);
         }
+        self.rows.clear();
+        self.rows.extend(self.b.iter().map(|b| Row { residual: *b, ..Row::default() }));
+        if let Preconditioner::Warped(warped) = &mut self.preconditioner {
+            if warped.prepare(problem, x, t, h) {
+                return;
+            }
+            // There is no memory for its factor, or there are numbers that are not finite. It is tried again in the next step.
+            self.preconditioner = Preconditioner::Blocks(CoarseSpace::default());
+        }
+        self.fill_blocks(problem, x, v, t);
+    }
+
+    /// Inverts the diagonal blocks and factors the coarse matrix.
+    fn fill_blocks(&mut self, problem: &Problem, x: &[DVec3], v: &[DVec3], t: f64) {
+        let Preconditioner::Blocks(coarse) = &mut self.preconditioner else { return };
         let q = problem.configuration(x, v, t);
         self.diagonal.clear();
         self.diagonal.extend(problem.topology.masses.iter().map(|m| DMat3::from_diagonal(DVec3::splat(*m))));
@@ -164,59 +196,115 @@ impl ImplicitEulerCg {
         }
         problem.topology.mapping.condense(&mut self.diagonal, &mut self.pairs);
         let dense = self.linearised.each(problem).filter_map(|(energy, elements)| energy.dense(elements));
-        self.coarse.prepare(problem.topology, problem.inverse_masses, &self.diagonal, &self.pairs, dense);
-        self.rows.resize(x.len(), Row::default());
-        let (b, diagonal) = (&self.b, &self.diagonal);
+        coarse.prepare(problem.topology, problem.inverse_masses, &self.diagonal, &self.pairs, dense);
+        let diagonal = &self.diagonal;
         problem.parallel.blocks(&mut self.rows, |start, rows| {
             for (k, row) in rows.iter_mut().enumerate() {
                 let i = start + k;
                 // Positive definite, since masses are positive and the rest is positive semi-definite.
                 let supported = problem.inverse_masses[i] == 0.0;
-                let inverse = if supported { [0.0; 6] } else { inverse_spd(diagonal[i]) };
-                *row = Row { residual: b[i], inverse, ..Row::default() };
+                row.inverse = if supported { [0.0; 6] } else { inverse_spd(diagonal[i]) };
                 row.precondition();
             }
         });
     }
 
-    /// Adds the coarse part to the preconditioned residuals and returns the size of the residual, r·z.
+    /// Finds what of the preconditioned residuals is not found row by row, and returns the size of the residual, r·z.
     fn finish_preconditioning(&mut self, problem: &Problem) -> f64 {
-        if self.is_warped {
-            self.warped.solve(self.rows.iter().map(|r| r.residual), problem.inverse_masses);
-            let warped = &self.warped;
-            return problem.parallel.blocks_sum(&mut self.rows, &mut self.partial, |start, rows| {
-                let mut size = 0.0;
+        let residuals = self.rows.iter().map(|r| r.residual);
+        match &mut self.preconditioner {
+            Preconditioner::Warped(warped) => {
+                warped.solve(residuals, problem.inverse_masses);
+                let warped = &*warped;
+                problem.parallel.blocks_sum(&mut self.rows, &mut self.partial, |start, rows| {
+                    let mut size = 0.0;
+                    for (k, row) in rows.iter_mut().enumerate() {
+                        row.preconditioned = warped.at(start + k);
+                        size += row.residual.dot(row.preconditioned);
+                    }
+                    size
+                })
+            }
+            Preconditioner::Blocks(coarse) => {
+                let with_coarse = coarse.solve(residuals, problem.inverse_masses);
+                let coarse = &*coarse;
+                problem.parallel.blocks_sum(&mut self.rows, &mut self.partial, |start, rows| {
+                    let mut size = 0.0;
+                    for (k, row) in rows.iter_mut().enumerate() {
+                        if with_coarse && problem.inverse_masses[start + k] != 0.0 {
+                            row.preconditioned += coarse.at(start + k);
+                        }
+                        size += row.residual.dot(row.preconditioned);
+                    }
+                    size
+                })
+            }
+        }
+    }
+
+    /// Searches from Δv = 0 on; returns the size of the residual that is left.
+    fn search(&mut self, problem: &Problem, x: &[DVec3], v: &[DVec3], t: f64) -> f64 {
+        let parallel = problem.parallel;
+        let mut size = self.finish_preconditioning(problem);
+        let first = size;
+        self.direction.clear();
+        self.direction.extend(self.rows.iter().map(|r| r.preconditioned));
+        let target = self.settings.tolerance * self.settings.tolerance * size;
+        self.iterations = 0;
+        while size > target && self.iterations < self.settings.max_iterations {
+            self.iterations += 1;
+            problem.topology.mapping.apply_j(&mut self.direction);
+            multiply(problem, &self.linearised, x, v, t, &self.direction, &mut self.image);
+            let curvature = parallel.dot(&self.direction, &self.image, &mut self.partial);
+            let step = size / curvature;
+            let (direction, image) = (&self.direction, &self.image);
+            parallel.blocks(&mut self.rows, |start, rows| {
                 for (k, row) in rows.iter_mut().enumerate() {
-                    row.preconditioned = warped.at(start + k);
-                    size += row.residual.dot(row.preconditioned);
+                    row.dv += direction[start + k] * step;
+                    row.residual -= image[start + k] * step;
+                    row.precondition();
                 }
-                size
+            });
+            let before = size;
+            size = self.finish_preconditioning(problem);
+            let turn = size / before;
+            let rows = &self.rows;
+            parallel.blocks(&mut self.direction, |start, block| {
+                for (k, d) in block.iter_mut().enumerate() {
+                    *d = rows[start + k].preconditioned + *d * turn;
+                }
             });
         }
-        let with_coarse = self.coarse.solve(self.rows.iter().map(|r| r.residual), problem.inverse_masses);
-        let coarse = &self.coarse;
-        problem.parallel.blocks_sum(&mut self.rows, &mut self.partial, |start, rows| {
-            let mut size = 0.0;
-            for (k, row) in rows.iter_mut().enumerate() {
-                if with_coarse && problem.inverse_masses[start + k] != 0.0 {
-                    row.preconditioned += coarse.at(start + k);
-                }
-                size += row.residual.dot(row.preconditioned);
+        if size > target {
+            self.cut_short.add((size / first).sqrt());
+        }
+        size
+    }
+
+    /// What is added to each free particle after the search so that the momentum of a body without supports is exact: internal forces do
+    /// not change it.
+    fn last_correction(&mut self, problem: &Problem) -> Correction {
+        let residuals = self.rows.iter().map(|r| r.residual);
+        match &mut self.preconditioner {
+            Preconditioner::Blocks(coarse) => {
+                Correction { coarse: coarse.solve(residuals, problem.inverse_masses), drift: DVec3::ZERO }
             }
-            size
-        })
+            Preconditioner::Warped(_) if problem.inverse_masses.contains(&0.0) => Correction::default(),
+            Preconditioner::Warped(_) => {
+                let mass: f64 = problem.topology.masses.iter().sum();
+                Correction { coarse: false, drift: residuals.sum::<DVec3>() / mass }
+            }
+        }
     }
 }
 
-impl ImplicitEulerCg {
-    /// The velocity that a body without supports lacks so that its momentum is exact, m/s: internal forces do not change it.
-    fn drift(&self, problem: &Problem) -> DVec3 {
-        if problem.inverse_masses.contains(&0.0) {
-            return DVec3::ZERO;
-        }
-        let mass: f64 = problem.topology.masses.iter().sum();
-        self.rows.iter().map(|r| r.residual).sum::<DVec3>() / mass
-    }
+/// A correction of velocities.
+#[derive(Clone, Copy, Debug, Default)]
+struct Correction {
+    /// Whether the solution of the coarse space is added.
+    coarse: bool,
+    /// The same for all, m/s.
+    drift: DVec3,
 }
 
 /// out = A d. Supported particles have d = 0; what is found for them is filtered out by the preconditioner.
@@ -255,51 +343,23 @@ impl Solver for ImplicitEulerCg {
         self.iterations
     }
 
+    fn take_cut_short(&mut self) -> CutShort {
+        std::mem::take(&mut self.cut_short)
+    }
+
     fn advance(&mut self, problem: &Problem, x: &mut [DVec3], v: &mut [DVec3], t: f64, h: f64) {
-        let parallel = problem.parallel;
         self.linearised.evaluate(problem, x, v, t, h);
         right_hand_side(problem, &self.linearised, x, v, t, h, &mut self.b, &mut self.image);
         self.begin(problem, x, v, t, h);
-        let mut size = self.finish_preconditioning(problem);
-        self.direction.clear();
-        self.direction.extend(self.rows.iter().map(|r| r.preconditioned));
-        let target = self.settings.tolerance * self.settings.tolerance * size;
-        self.iterations = 0;
-        while size > target && self.iterations < self.settings.max_iterations {
-            self.iterations += 1;
-            problem.topology.mapping.apply_j(&mut self.direction);
-            multiply(problem, &self.linearised, x, v, t, &self.direction, &mut self.image);
-            let curvature = parallel.dot(&self.direction, &self.image, &mut self.partial);
-            let step = size / curvature;
-            let (direction, image) = (&self.direction, &self.image);
-            parallel.blocks(&mut self.rows, |start, rows| {
-                for (k, row) in rows.iter_mut().enumerate() {
-                    row.dv += direction[start + k] * step;
-                    row.residual -= image[start + k] * step;
-                    row.precondition();
-                }
-            });
-            let before = size;
-            size = self.finish_preconditioning(problem);
-            let turn = size / before;
-            let rows = &self.rows;
-            parallel.blocks(&mut self.direction, |start, block| {
-                for (k, d) in block.iter_mut().enumerate() {
-                    *d = rows[start + k].preconditioned + *d * turn;
-                }
-            });
-        }
+        let size = self.search(problem, x, v, t);
         // Numbers that went wrong must not look like a solution: health has to see them.
         let failed = size.is_nan() || size < 0.0;
-        let corrected = !failed
-            && !self.is_warped
-            && self.coarse.solve(self.rows.iter().map(|r| r.residual), problem.inverse_masses);
-        let drift = if self.is_warped && !failed { self.drift(problem) } else { DVec3::ZERO };
+        let correction = if failed { Correction::default() } else { self.last_correction(problem) };
         for (i, row) in self.rows.iter().enumerate() {
             if problem.inverse_masses[i] != 0.0 {
-                v[i] += row.dv + drift;
-                if corrected {
-                    v[i] += self.coarse.at(i);
+                v[i] += row.dv + correction.drift;
+                if let (Preconditioner::Blocks(coarse), true) = (&self.preconditioner, correction.coarse) {
+                    v[i] += coarse.at(i);
                 }
                 if failed {
                     v[i] = DVec3::NAN;

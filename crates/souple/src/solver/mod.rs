@@ -10,6 +10,7 @@ mod explicit;
 mod filter;
 mod incremental_potential;
 pub mod limits;
+mod panels;
 mod projective;
 pub mod stability;
 mod vertex_block_descent;
@@ -107,6 +108,23 @@ pub struct Capabilities {
     pub symplectic: bool,
 }
 
+/// Linear solves that were stopped before they reached their tolerance.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CutShort {
+    /// How many.
+    pub solves: u64,
+    /// The largest residual that was left, as a share of the first; in the norm of the preconditioner, as the tolerance.
+    pub residual: f64,
+}
+
+impl CutShort {
+    /// Counts one.
+    pub(crate) fn add(&mut self, residual: f64) {
+        self.solves += 1;
+        self.residual = self.residual.max(residual);
+    }
+}
+
 /// Advances the particles of a body.
 pub trait Solver: Debug + Send + Sync {
     /// What it is good for.
@@ -115,6 +133,11 @@ pub trait Solver: Debug + Send + Sync {
     /// Iterations of the last linear solve; 0 for solvers that do not iterate.
     fn iterations(&self) -> u32 {
         0
+    }
+
+    /// Solves that were stopped early since it was last asked.
+    fn take_cut_short(&mut self) -> CutShort {
+        CutShort::default()
     }
 
     /// Whether contacts can be springs of its system.
@@ -149,6 +172,14 @@ impl Method {
         match self {
             Method::Substeps(solver) => solver.iterations(),
             Method::RealTime(_) => 0,
+        }
+    }
+
+    /// Solves that were stopped early since it was last asked.
+    pub(crate) fn take_cut_short(&mut self) -> CutShort {
+        match self {
+            Method::Substeps(solver) => solver.take_cut_short(),
+            Method::RealTime(_) => CutShort::default(),
         }
     }
 }
