@@ -1,17 +1,17 @@
 //! One body by one frame, on a copy: the stages that [`crate::island`] calls for each body.
 
-use std::collections::BTreeSet;
-
 use glam::DVec3;
 
 use crate::contact::{Contacts, resting, surfaces};
 use crate::control::{Control, PinTarget};
-use crate::energy::{ContactSpring, ContactSprings, rub};
+use crate::coupled;
+use crate::energy::{ContactSprings, rub};
 use crate::health::{Symptom, examine};
 use crate::lanes::Point;
 use crate::mesh::tear::{TearScratch, tear};
 use crate::model::Model;
 use crate::parallel::Parallel;
+use crate::rigid::RigidFrame;
 use crate::scene::ContactMode;
 use crate::solver::xpbd::{CATCH_UP, FrameTask};
 use crate::solver::{Method, Problem, limits};
@@ -63,6 +63,7 @@ pub(crate) struct Workspace {
     /// Followers that were put somewhere, and what their parents had before.
     wanted: Vec<(u32, DVec3)>,
     led: Vec<DVec3>,
+    rigid: Option<RigidFrame>,
     /// Where particles were when the substep began, m, and their velocities, m/s.
     x0: Vec<DVec3>,
     v0: Vec<DVec3>,
@@ -89,6 +90,7 @@ impl Workspace {
             mobilities: Vec::new(),
             wanted: Vec::new(),
             led: Vec::new(),
+            rigid: body.rigid,
             x0: Vec::new(),
             v0: Vec::new(),
             springs: ContactSprings::default(),
@@ -175,10 +177,9 @@ impl Workspace {
             solver.substep(frame.parallel, substep);
             return;
         }
-        let lies =
-            self.takes_contacts() && self.candidate.topology.is_solid() && !self.contacts.pairs.is_empty();
-        if lies {
-            self.substep_on_colliders(frame, shares);
+        if self.lies() {
+            let one = std::slice::from_mut(self);
+            coupled::solve_lying(frame, one, &[0], shares, |works| works[0].solve(frame, shares.0));
         } else {
             self.solve(frame, shares.0);
         }
@@ -187,15 +188,14 @@ impl Workspace {
     /// Solves the system of a substep that begins at share `s0` of the frame.
     fn solve(&mut self, frame: &Frame, s0: f64) {
         let Frame { model, control, parallel } = *frame;
-        let Workspace { b, method: Method::Substeps(solver), candidate, inverse_masses, h, springs, .. } =
-            self
+        let Workspace { b, method: Method::Substeps(solver), candidate, inverse_masses, h, springs, .. } = self
         else {
             return;
         };
-        let body = &model.bodies[*b];
         let BodyState { x, v, topology, .. } = candidate;
         let problem = Problem {
-            energies: &body.energies,
+            energies: &model.bodies[*b].energies,
+            system: &[],
             topology,
             control,
             parallel,
@@ -205,6 +205,17 @@ impl Workspace {
         };
         let t = control.t0 + s0 * (control.t1 - control.t0);
         solver.advance(&problem, x, v, t, *h);
+        self.follow(model);
+    }
+
+    /// After a solve: a rigid body gets its shape, followers come along, stretch limits are kept.
+    pub(crate) fn follow(&mut self, model: &Model) {
+        let Workspace { b, candidate, inverse_masses, h, .. } = self;
+        let body = &model.bodies[*b];
+        let BodyState { x, v, topology, .. } = candidate;
+        if let Some(rigid) = body.rigid.filter(|rigid| inverse_masses[rigid.first] != 0.0) {
+            rigid.project(&topology.rest_positions, x, v);
+        }
         topology.mapping.apply(x);
         topology.mapping.apply_j(v);
         if let Some(limit) = &body.limits {
@@ -212,50 +223,48 @@ impl Workspace {
         }
     }
 
-    /// Solves a substep with springs where a solid lies on colliders, until those that push are those that there are.
-    fn substep_on_colliders(&mut self, frame: &Frame, (s0, s1): (f64, f64)) {
-        let Frame { model, control, .. } = *frame;
-        let of_surfaces = self.springs.springs.len();
-        let mut lies: Vec<ContactSpring> = Vec::new();
-        // Particle and collider of each spring that there was: one that had to pull does not come back.
-        let mut listed: BTreeSet<(u32, u32)> = BTreeSet::new();
-        let fall = model.gravity * (self.h * self.h);
-        let ahead = self.candidate.x.iter().zip(&self.candidate.v).map(|(x, v)| *x + *v * self.h + fall);
-        let mut ahead: Vec<DVec3> = ahead.collect();
-        for round in 0..resting::ROUNDS {
-            let before = lies.len();
-            if round > 0 {
-                lies.retain(|spring| spring.depth(&ahead) >= 0.0);
-            }
-            let pushing = lies.len();
-            resting::expect(
-                &self.contacts,
-                (model, control, self.b),
-                (s0, s1, self.h),
-                &self.mobilities,
-                &ahead,
-                |c, spring| {
-                    if listed.insert((spring.particles[0].0, c)) {
-                        lies.push(spring);
-                    }
-                },
-            );
-            if round > 0 {
-                if pushing == before && lies.len() == pushing {
-                    break;
-                }
-                self.begin_again();
-            }
-            self.springs.springs.truncate(of_surfaces);
-            self.springs.springs.extend(&lies);
-            self.solve(frame, s0);
-            ahead.clone_from(&self.candidate.x);
-        }
+    /// Whether it may lie on colliders by springs of its system: solids do.
+    pub(crate) fn lies(&self) -> bool {
+        self.takes_contacts() && self.candidate.topology.is_solid() && !self.contacts.pairs.is_empty()
+    }
+
+    /// Ends a substep in which it lay on colliders: what pushed rubs. The springs after the first few are forgotten.
+    pub(crate) fn end_lying(&mut self, of_surfaces: usize) {
+        let BodyState { x, v, topology, .. } = &mut self.candidate;
         let springs = &self.springs.springs[of_surfaces..];
-        let BodyState { x, v, .. } = &mut self.candidate;
-        rub(springs, self.h, &self.mobilities, x, v);
+        let mapping = &topology.mapping;
+        if mapping.is_empty() {
+            rub(springs, self.h, &self.mobilities, x, v);
+        } else if !springs.is_empty() {
+            let rigid = self.rigid.filter(|rigid| self.inverse_masses[rigid.first] != 0.0);
+            let settle = |x: &[DVec3], v: &mut [DVec3]| {
+                if let Some(rigid) = rigid {
+                    rigid.project_velocities(x, v);
+                }
+            };
+            resting::rub_followers(springs, self.h, mapping, &self.inverse_masses, x, v, settle);
+            if let Some(rigid) = rigid {
+                rigid.project(&topology.rest_positions, x, v);
+            }
+            mapping.apply(x);
+            mapping.apply_j(v);
+        }
         self.springs.springs.truncate(of_surfaces);
-        self.lead_parents();
+    }
+
+    /// 1/m, 1/kg; 0 for supported particles and for those that follow others.
+    pub(crate) fn inverse_masses(&self) -> &[f64] {
+        &self.inverse_masses
+    }
+
+    /// How easily particles give way to contact, 1/kg.
+    pub(crate) fn mobilities(&self) -> &[f64] {
+        &self.mobilities
+    }
+
+    /// Length of its substeps in this frame, s.
+    pub(crate) fn step_length(&self) -> f64 {
+        self.h
     }
 
     /// Whether contacts can be springs of the system of its solver.
@@ -475,11 +484,12 @@ impl Workspace {
 
     /// Contact has put followers somewhere: their parents are moved so that they come there, and with them all others (FAU-64).
     fn lead_parents(&mut self) {
-        let Workspace { candidate, inverse_masses, wanted, led, .. } = self;
-        let BodyState { x, v, topology, .. } = candidate;
+        let Workspace { candidate, inverse_masses, wanted, led, rigid, .. } = self;
+        let BodyState { x, v, topology, .. } = &mut *candidate;
         if topology.mapping.is_empty() {
             return;
         }
+        let mut led_any = false;
         for values in [x, v] {
             led.clone_from(values);
             topology.mapping.apply(led);
@@ -489,8 +499,16 @@ impl Workspace {
             wanted.extend(rows.map(|child| (child, values[child as usize])));
             if !wanted.is_empty() {
                 topology.mapping.lead(wanted, inverse_masses, LEADING, values);
-                topology.mapping.apply(values);
+                led_any = true;
             }
+        }
+        let BodyState { x, v, topology, .. } = candidate;
+        if led_any {
+            if let Some(rigid) = rigid.filter(|rigid| inverse_masses[rigid.first] != 0.0) {
+                rigid.project(&topology.rest_positions, x, v);
+            }
+            topology.mapping.apply(x);
+            topology.mapping.apply_j(v);
         }
     }
 

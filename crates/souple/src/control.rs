@@ -178,6 +178,8 @@ pub struct Control {
     pub grabs: Vec<Grab>,
     /// The fan that blows.
     pub fan: Option<Fan>,
+    /// Forces on particles of each body by links with bodies of other groups, N, held during the step.
+    pub held_links: Vec<Vec<(u32, DVec3)>>,
 }
 
 impl Control {
@@ -192,6 +194,7 @@ impl Control {
             wind: model.wind,
             grabs: Vec::new(),
             fan: None,
+            held_links: vec![Vec::new(); model.bodies.len()],
         }
     }
 
@@ -219,6 +222,22 @@ impl Control {
         }
         self.grabs.clone_from(&state.grabs);
         self.fan = state.fan;
+        self.hold_links(model, state);
+    }
+
+    /// Weak coupling (FAU-69): what links between groups pull with now, they pull with during the whole step.
+    fn hold_links(&mut self, model: &Model, state: &State) {
+        self.held_links.iter_mut().for_each(Vec::clear);
+        for link in model.links.iter().filter(|link| !link.is_strong) {
+            let [a, b] = link.bodies;
+            for l in &link.links {
+                let (i, j) = (l.i as usize, l.j as usize);
+                let (one, other) = (&state.bodies[a], &state.bodies[b]);
+                let force = l.force(other.x[j] - one.x[i], other.v[j] - one.v[i]);
+                self.held_links[a].push((l.i, force));
+                self.held_links[b].push((l.j, -force));
+            }
+        }
     }
 
     /// Applies the commands to `state` and evaluates everything for the step from `state.time` to `state.time + dt`.

@@ -16,11 +16,13 @@ use crate::lanes::{Instructions, Point};
 use crate::math::{Pose, random_bits};
 use crate::measure::intersections;
 use crate::mesh::bounds;
-use crate::model::Model;
+use crate::coupled::Coupled;
+use crate::model::{LinkModel, Model};
 use crate::motion::furthest_way;
 use crate::parallel::Parallel;
 use crate::profile::{Profile, Stage};
 use crate::scene::ContactMode;
+use crate::solver::CutShort;
 use crate::state::BodyState;
 
 /// Colliders go no further than this share of an edge in a substep,
@@ -39,6 +41,8 @@ const SPRING_STIFFNESS: f64 = 10.0;
 #[derive(Debug)]
 pub(crate) struct Island {
     pub works: Vec<Workspace>,
+    /// Those of them that are solved as one.
+    pub coupled: Vec<Coupled>,
     touching: Option<Touching>,
     /// Whether it is not advanced in this step.
     pub rests: bool,
@@ -64,7 +68,9 @@ impl Island {
             while let Some(&a) = members.get(next) {
                 next += 1;
                 for b in 0..model.bodies.len() {
-                    if !seen[b] && model.rule(Thing::Body(a), Thing::Body(b)).touch {
+                    let linked = |link: &LinkModel| link.is_strong && [[a, b], [b, a]].contains(&link.bodies);
+                    let touch = model.rule(Thing::Body(a), Thing::Body(b)).touch;
+                    if !seen[b] && (touch || model.links.iter().any(linked)) {
                         seen[b] = true;
                         members.push(b);
                     }
@@ -75,6 +81,7 @@ impl Island {
             let works = members.iter().map(|&b| Workspace::new(model, b, &bodies[b])).collect();
             islands.push(Island {
                 works,
+                coupled: Coupled::all(model, &members),
                 touching,
                 rests: false,
                 profile: Profile::default(),
@@ -100,9 +107,25 @@ impl Island {
         meshes_stand && self.works.iter().all(|w| w.is_left_alone(frame.model, frame.control))
     }
 
+    /// Iterations of the last linear solve of one of its bodies, alone or with others.
+    pub(crate) fn iterations(&self, place: usize) -> u32 {
+        let system = self.coupled.iter().find(|c| c.members.contains(&place));
+        system.map_or_else(|| self.works[place].method.iterations(), Coupled::iterations)
+    }
+
+    /// What of the linear solves of one of its bodies was cut short since it was last asked; of several that are solved as one it is
+    /// told for the first.
+    pub(crate) fn take_cut_short(&mut self, place: usize) -> CutShort {
+        match self.coupled.iter_mut().find(|c| c.members[0] == place) {
+            Some(system) => system.take_cut_short(),
+            None => self.works[place].method.take_cut_short(),
+        }
+    }
+
     /// Forgets all scratch memory, so that what follows depends on the state alone.
     pub(crate) fn forget(&mut self, model: &Model) {
         self.works.iter_mut().for_each(|w| w.forget(model));
+        self.coupled.iter_mut().for_each(|c| c.forget(model, &self.works));
         if let Some(touching) = &mut self.touching {
             touching.made_for.clear();
         }
@@ -193,7 +216,7 @@ impl Island {
 
     /// Advances all bodies by one frame; tells whether one of them may have met a collider that it did not know.
     fn advance_once(&mut self, frame: &Frame, halvings: u32, bodies: &[BodyState]) -> bool {
-        let Island { works, touching, profile, .. } = self;
+        let Island { works, touching, profile, coupled, .. } = self;
         for work in works.iter_mut() {
             work.copy(&bodies[work.b], frame.control);
         }
@@ -211,9 +234,9 @@ impl Island {
             moving(works).for_each(|w| w.begin_substep(frame.model, shares.1));
             match touching {
                 Some(touching) if works.iter().all(Workspace::takes_contacts) => {
-                    touching.solve_with_springs(frame, works, substep, shares, substeps);
+                    touching.solve_with_springs(frame, works, coupled, substep, shares, substeps);
                 }
-                _ => moving(works).for_each(|w| w.substep(frame, substep, shares)),
+                _ => substep_all(frame, works, coupled, substep, shares),
             }
             let mut clock = Instant::now();
             moving(works).for_each(|w| w.collide(frame, shares));
@@ -251,6 +274,25 @@ fn grow(triangles: &[[u32; 3]], marks: &mut [bool]) -> bool {
     !border.is_empty()
 }
 
+/// Moves all bodies by a substep: those that are coupled as one, others each by itself.
+fn substep_all(
+    frame: &Frame,
+    works: &mut [Workspace],
+    coupled: &mut [Coupled],
+    substep: u32,
+    shares: (f64, f64),
+) {
+    for (k, work) in works.iter_mut().enumerate() {
+        let is_alone = !coupled.iter().any(|c| c.members.contains(&k));
+        if is_alone && !work.candidate.frozen {
+            work.substep(frame, substep, shares);
+        }
+    }
+    for system in coupled {
+        system.substep(frame, works, shares);
+    }
+}
+
 /// The bodies that are advanced: those that are not frozen.
 fn moving(works: &mut [Workspace]) -> impl Iterator<Item = &mut Workspace> {
     works.iter_mut().filter(|w| !w.candidate.frozen)
@@ -280,8 +322,8 @@ impl Touching {
         let meets_collider = |c: &usize| members.iter().any(|b| meets(b, Thing::Collider(*c)));
         let colliders: Vec<u32> =
             (0..model.colliders.len()).filter(meets_collider).map(|c| c as u32).collect();
-        let any =
-            members.len() > 1 || !colliders.is_empty() || members.iter().any(|b| meets(b, Thing::Body(*b)));
+        let meets_body = |b: &usize| members.iter().any(|other| meets(b, Thing::Body(*other)));
+        let any = !colliders.is_empty() || members.iter().any(meets_body);
         any.then(|| Touching {
             surfaces: Surfaces::default(),
             colliders,
@@ -373,6 +415,7 @@ impl Touching {
         &mut self,
         frame: &Frame,
         works: &mut [Workspace],
+        coupled: &mut [Coupled],
         substep: u32,
         shares: (f64, f64),
         substeps: u32,
@@ -393,10 +436,8 @@ impl Touching {
             if round > 0 && same {
                 break;
             }
-            for work in moving(works) {
-                work.begin_again();
-                work.substep(frame, substep, shares);
-            }
+            moving(works).for_each(Workspace::begin_again);
+            substep_all(frame, works, coupled, substep, shares);
         }
         moving(works).for_each(Workspace::rub);
     }

@@ -7,10 +7,11 @@ use glam::DVec3;
 use crate::contact::primitives::Primitive;
 use crate::contact::response::ContactMaterial;
 use crate::contact::rules::PairModel;
-use crate::energy::{Energy, Volume};
+use crate::energy::{Energy, Link, Volume};
 use crate::math::Pose;
 use crate::mesh::tear::TearLimits;
 use crate::mesh::{ColliderMesh, Spring, SpringFamily, Topology};
+use crate::rigid::RigidFrame;
 use crate::scene::{
     Cg, ContactMode, Descent, Health, LimitMethod, Motion, Sleep, SolverKind, SurfaceContact, Wind, Xpbd,
 };
@@ -38,6 +39,8 @@ pub struct Model {
     pub colliders: Vec<ColliderModel>,
     /// Pairs of things that touch in a way of their own.
     pub pairs: Vec<PairModel>,
+    /// Springs between bodies.
+    pub links: Vec<LinkModel>,
     /// Hash of everything above: a snapshot of one model is not taken for another's.
     pub fingerprint: u64,
 }
@@ -113,6 +116,8 @@ pub struct BodyModel {
     pub contact: Option<SurfaceContact>,
     /// Sets of supported particles.
     pub pins: Vec<PinModel>,
+    /// The four particles of a rigid body.
+    pub rigid: Option<RigidFrame>,
 }
 
 impl BodyModel {
@@ -125,6 +130,19 @@ impl BodyModel {
     pub fn springs(&self) -> &[Spring] {
         &self.topology.springs
     }
+}
+
+/// Compiled springs between two bodies (FAU-68).
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkModel {
+    /// Name.
+    pub name: String,
+    /// Indices of the bodies.
+    pub bodies: [usize; 2],
+    /// Springs: `i` is a particle of the first body, `j` of the second.
+    pub links: Vec<Link>,
+    /// Whether both are solved as one system (FAU-69); else forces are held during a step.
+    pub is_strong: bool,
 }
 
 /// Compiled stretch limits.

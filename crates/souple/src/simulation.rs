@@ -371,10 +371,10 @@ impl Simulation {
 
     /// Counts the solves that were stopped early, and tells once of each body that had some.
     fn warn_of_cut_short(&mut self, i: usize) {
-        for work in &mut self.islands[i].works {
-            let CutShort { solves, residual } = work.method.take_cut_short();
+        for place in 0..self.islands[i].works.len() {
+            let CutShort { solves, residual } = self.islands[i].take_cut_short(place);
             self.profile.cut_short += solves;
-            let body = &self.model.bodies[work.b];
+            let body = &self.model.bodies[self.islands[i].works[place].b];
             let is_told = |w: &Warning| matches!(w.kind, WarningKind::CutShort { .. }) && w.body == body.name;
             if solves == 0 || self.warnings.iter().any(is_told) {
                 continue;
@@ -521,7 +521,8 @@ impl Simulation {
 
     /// Iterations that the solver of a body needed in its last substep; 0 if it does not iterate.
     pub fn solver_iterations(&self, body: usize) -> u32 {
-        self.work(body).method.iterations()
+        let (island, place) = self.home[body];
+        self.islands[island].iterations(place)
     }
 
     /// Hash of the state: the same for any number of threads.

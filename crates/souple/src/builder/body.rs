@@ -6,8 +6,9 @@ use glam::DVec3;
 
 use super::dials::{Dialled, dialled};
 use super::embed::{PlacedCells, embed};
+use super::rigid::place_rigid;
 use super::select::{Particles, select};
-use super::solid::{build_solid, cell_volumes, place_block};
+use super::solid::{build_solid, cell_volumes, place_block, stiff_tetrahedron};
 use super::world::{check_motion, share};
 use super::{
     Checked, LARGEST, STIFFEST, direction, finite, not_negative, positive, stiffness, vector, wrong,
@@ -232,6 +233,7 @@ pub(super) fn build_body(
     groups: &[GroupModel],
     gravity: DVec3,
     wind: &Wind,
+    fps: f64,
 ) -> Checked<BodyModel> {
     let group = match &body.group {
         None => 0,
@@ -262,10 +264,22 @@ pub(super) fn build_body(
         },
     };
     let mut placed = build_shape(at, &body.shape, &body.placement)?;
+    let step = 1.0 / (fps * f64::from(groups[group].substeps));
+    let rigid = match body.rigid {
+        true => Some(place_rigid(at, body, &groups[group], step, &mut placed)?),
+        false => None,
+    };
     if let Some(cells) = &body.embed {
         embed(at, cells, &body.shape, &mut placed)?;
     }
-    let masses = build_masses(at, body, fabric, &placed)?;
+    let masses = match &rigid {
+        Some(rigid) => {
+            let mut masses = vec![0.0; placed.mesh.positions.len()];
+            masses[rigid.frame.first..].fill(rigid.quarter);
+            masses
+        }
+        None => build_masses(at, body, fabric, &placed)?,
+    };
     let beta = match body.rayleigh.and_then(|r| r.stiffness) {
         Some(beta) => not_negative(&format!("{at}.rayleigh.stiffness"), beta, "s")?,
         None => fabric.map_or(0.0, |f| f.beta),
@@ -281,12 +295,16 @@ pub(super) fn build_body(
         }
         None => Dialled::default(),
     };
-    let solid = build_solid(at, body, &groups[group], &placed, beta)?;
+    let solid = match &rigid {
+        Some(rigid) => stiff_tetrahedron(&placed, rigid.young),
+        None => build_solid(at, body, &groups[group], &placed, beta)?,
+    };
     let springs = match solid {
         Some(_) => Vec::new(),
+        None if rigid.is_some() => Vec::new(),
         None => build_springs(at, body, fabric, &placed, beta, &dials)?,
     };
-    if springs.is_empty() && solid.is_none() {
+    if springs.is_empty() && solid.is_none() && rigid.is_none() {
         return wrong(
             &format!("{at}.springs"),
             "the body has no springs: nothing holds it together",
@@ -396,6 +414,7 @@ pub(super) fn build_body(
         skin: not_negative(&format!("{at}.skin"), body.skin, "m")?,
         contact: surface_contact(at, body)?,
         pins,
+        rigid: rigid.map(|rigid| rigid.frame),
     })
 }
 

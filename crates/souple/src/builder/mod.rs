@@ -3,7 +3,9 @@
 mod body;
 mod dials;
 mod embed;
+mod link;
 mod look;
+mod rigid;
 mod select;
 mod solid;
 mod world;
@@ -11,9 +13,11 @@ mod world;
 use glam::DVec3;
 
 use body::build_body;
+use link::build_links;
 use look::{check_look, check_view};
 use world::{build_collider, build_pairs, check_distances, check_wind};
 
+use crate::energy::HeldLinks;
 use crate::error::SceneError;
 use crate::model::{self, BodyModel, ColliderForm, ColliderModel, GroupModel, Model};
 use crate::scene::{ContactMode, Group, Motion, SCENE_FORMAT, Scene, SolverKind, Vec3};
@@ -166,7 +170,7 @@ impl<'a> ModelBuilder<'a> {
         let mut bodies = Vec::new();
         for (b, body) in scene.bodies.iter().enumerate() {
             check_look(&format!("body[{b}]"), body.look.as_ref())?;
-            let built = build_body(&format!("body[{b}]"), body, &groups, gravity, &wind)?;
+            let built = build_body(&format!("body[{b}]"), body, &groups, gravity, &wind, fps)?;
             check_descent(&format!("body[{b}]"), &built, &groups)?;
             bodies.push(built);
         }
@@ -186,10 +190,17 @@ impl<'a> ModelBuilder<'a> {
             bodies,
             colliders,
             pairs: Vec::new(),
+            links: Vec::new(),
             fingerprint: 0,
         };
         model.pairs = build_pairs(&scene.pairs, &model)?;
         check_distances(&model)?;
+        model.links = build_links(&scene.links, &model)?;
+        for b in 0..model.bodies.len() {
+            if model.links.iter().any(|link| !link.is_strong && link.bodies.contains(&b)) {
+                model.bodies[b].energies.push(Box::new(HeldLinks));
+            }
+        }
         model.fingerprint = fingerprint(&model);
         Ok(model)
     }
@@ -336,6 +347,9 @@ fn fingerprint(model: &Model) -> u64 {
         if let Some(only) = &collider.only {
             hash.text(&format!("{c} only {only:?}"));
         }
+    }
+    if !model.links.is_empty() {
+        hash.text(&format!("{:?}", model.links));
     }
     for group in &model.groups {
         hash.text(solver_name(group.solver));

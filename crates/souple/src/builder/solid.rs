@@ -160,6 +160,13 @@ pub(super) fn build_solid(
     Ok(Some(Box::new(Tetrahedra { elements, law, damping: beta })))
 }
 
+/// What holds the four particles of a rigid body together during a solve; nothing with explicit solvers.
+pub(super) fn stiff_tetrahedron(placed: &Placed, young: f64) -> Option<Box<dyn Energy>> {
+    let corners = *placed.tetrahedra.first()?;
+    let element = RestTetrahedron::new(corners, &placed.mesh.positions, young, 0.0)?;
+    Some(Box::new(Tetrahedra { elements: vec![element], law: SolidLaw::Polar, damping: 0.0 }))
+}
+
 /// What cells with next to nothing in them have as much of as if so large a share of them were filled: their corners need something that holds them.
 const LEAST_FILLING: f64 = 0.03;
 

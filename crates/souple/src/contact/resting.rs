@@ -12,6 +12,7 @@ use glam::DVec3;
 use super::Contacts;
 use crate::control::Control;
 use crate::energy::ContactSpring;
+use crate::mapping::Mapping;
 use crate::model::Model;
 
 /// How often a substep is solved as contacts appear and disappear.
@@ -65,5 +66,58 @@ pub(crate) fn expect(
                 },
             );
         }
+    }
+}
+
+/// How often friction is shared among the contacts of a body whose surface follows others.
+const SWEEPS: u32 = 10;
+
+/// Friction of followers that lie on something, by turns: each contact takes from its sliding velocity what Coulomb's law still allows it, through its
+/// parents, until what one takes fits what the others took. `settle` makes velocities of parents what they can be, as those of a rigid body. Places
+/// go along for a step of `h`, s.
+pub(crate) fn rub_followers(
+    springs: &[ContactSpring],
+    h: f64,
+    mapping: &Mapping,
+    inverse_masses: &[f64],
+    x: &mut [DVec3],
+    v: &mut [DVec3],
+    settle: impl Fn(&[DVec3], &mut [DVec3]),
+) {
+    let mut contacts: Vec<(&ContactSpring, f64, f64)> = springs
+        .iter()
+        .filter_map(|s| {
+            let most = s.friction * h * s.stiffness * s.depth(x);
+            let parents = mapping.parents(s.particles[0].0);
+            let mobility: f64 = parents.map(|(p, w)| w * w * inverse_masses[p as usize]).sum();
+            (most > 0.0 && mobility > 0.0).then_some((s, most, mobility))
+        })
+        .collect();
+    if contacts.is_empty() {
+        return;
+    }
+    let before = v.to_vec();
+    let mut taken = vec![DVec3::ZERO; contacts.len()];
+    for _ in 0..SWEEPS {
+        for ((s, most, mobility), taken) in contacts.iter_mut().zip(&mut taken) {
+            let parents = || mapping.parents(s.particles[0].0);
+            let velocity = |v: &[DVec3]| parents().map(|(p, w)| v[p as usize] * w).sum::<DVec3>();
+            let own = velocity(v);
+            let slip = (own - s.drift).reject_from_normalized(s.normal);
+            let next = (*taken - slip / *mobility).clamp_length_max(*most);
+            let impulse = next - *taken;
+            *taken = next;
+            parents().for_each(|(p, w)| v[p as usize] += impulse * (w * inverse_masses[p as usize]));
+            settle(x, v);
+            // A rigid body gives way less than its particles would: next time it is known by how much.
+            let asked = impulse.length() * *mobility;
+            if asked > 0.0 {
+                let given = (velocity(v) - own).dot(impulse) / impulse.length();
+                *mobility *= (given / asked).clamp(0.2, 1.0);
+            }
+        }
+    }
+    for ((x, v), before) in x.iter_mut().zip(&*v).zip(&before) {
+        *x += (*v - *before) * h;
     }
 }

@@ -12,6 +12,7 @@ mod contact;
 mod corotated;
 mod fan;
 mod hexahedra;
+mod links;
 mod spring;
 mod tetrahedra;
 mod volume;
@@ -27,6 +28,7 @@ pub use bending::{Bending, patch_curvatures, patch_energy, patch_forces, second_
 pub use contact::{ContactSpring, ContactSprings, rub};
 pub use fan::FanDrag;
 pub use hexahedra::{CellKind, Hexahedra};
+pub use links::{HeldLinks, Link, Links, Within};
 pub use spring::{Springs, spring_energy, spring_force, spring_tangent};
 pub use tetrahedra::{RestTetrahedron, Tetrahedra, element_matrix, lame, stress};
 pub use volume::Volume;

@@ -190,6 +190,20 @@ impl Topology {
         self.len().max(self.springs.len()).max(self.triangles.len())
     }
 
+    /// Adds the particles of another body after its own, with what solvers of several bodies need to know of them.
+    pub(crate) fn append(&mut self, other: &Topology) {
+        let first = self.len() as u32;
+        self.rest_positions.extend(&other.rest_positions);
+        self.masses.extend(&other.masses);
+        self.parents.extend(other.parents.iter().map(|p| p + first));
+        self.tetrahedra.extend(other.tetrahedra.iter().map(|t| t.map(|v| v + first)));
+        self.hexahedra.extend(other.hexahedra.iter().map(|h| h.map(|v| v + first)));
+        for (child, row) in other.mapping.rows() {
+            let row: Vec<(u32, f64)> = row.map(|(parent, w)| (parent + first, w)).collect();
+            self.mapping.push(child + first, &row);
+        }
+    }
+
     /// Recomputes everything derived; call after a change.
     pub fn rebuild_derived(&mut self) {
         let n = self.rest_positions.len();

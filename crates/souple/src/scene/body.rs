@@ -38,6 +38,10 @@ scene_type! {
         /// Makes a solid of a surface: cells around it are its mechanics, and the surface follows them.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub embed: Option<Embed>,
+        /// Whether it keeps its shape: a rigid body, with the mass and inertia of what its surface encloses, or of its surface if that is open
+        /// (FAU-06).
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        pub rigid: bool,
         /// Thickness of the material, m (cross-section diameter of a rope).
         #[serde(skip_serializing_if = "Option::is_none")]
         pub thickness: Option<f64>,
@@ -101,6 +105,7 @@ impl Default for Body {
             poisson_ratio: None,
             law: None,
             embed: None,
+            rigid: false,
             thickness: None,
             bending: None,
             area_stiffness: None,

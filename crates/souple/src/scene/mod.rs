@@ -70,6 +70,9 @@ scene_type! {
         /// How some things touch each other.
         #[serde(rename = "pair", skip_serializing_if = "Vec::is_empty")]
         pub pairs: Vec<Pair>,
+        /// Springs between bodies.
+        #[serde(rename = "link", skip_serializing_if = "Vec::is_empty")]
+        pub links: Vec<LinkSprings>,
         /// What must be true at the end of the run: makes the scene a test.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub expect: Option<Expect>,
@@ -91,6 +94,7 @@ impl Default for Scene {
             bodies: Vec::new(),
             colliders: Vec::new(),
             pairs: Vec::new(),
+            links: Vec::new(),
             expect: None,
         }
     }

@@ -252,6 +252,45 @@ scene_type! {
 }
 
 scene_type! {
+    /// Springs between two bodies (FAU-68). Bodies of one group are solved together (strong coupling); between groups the forces are held
+    /// during a step (weak coupling, FAU-69).
+    #[serde(default)]
+    pub struct LinkSprings {
+        /// Name.
+        pub name: String,
+        /// Names of two bodies.
+        pub between: [String; 2],
+        /// One spring joins the particles of both that are nearest to this place, m.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub near: Option<Vec3>,
+        /// Each particle of the first body is joined to the nearest one of the second that is no further away than this, m.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub within: Option<f64>,
+        /// Stiffness of each spring, N/m.
+        pub stiffness: f64,
+        /// Damping of each spring, N·s/m.
+        pub damping: f64,
+        /// Length at which they neither pull nor push, m; as long as they are at the start without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub rest_length: Option<f64>,
+    }
+}
+
+impl Default for LinkSprings {
+    fn default() -> Self {
+        LinkSprings {
+            name: "link".into(),
+            between: [String::new(), String::new()],
+            near: None,
+            within: None,
+            stiffness: 1e4,
+            damping: 0.0,
+            rest_length: None,
+        }
+    }
+}
+
+scene_type! {
     /// Moving air. Parts add up.
     #[serde(default)]
     #[derive(Copy)]

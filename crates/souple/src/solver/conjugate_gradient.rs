@@ -289,7 +289,7 @@ impl ImplicitEulerCg {
             Preconditioner::Blocks(coarse) => {
                 Correction { coarse: coarse.solve(residuals, problem.inverse_masses), drift: DVec3::ZERO }
             }
-            Preconditioner::Warped(_) if problem.inverse_masses.contains(&0.0) => Correction::default(),
+            Preconditioner::Warped(_) if problem.is_supported() => Correction::default(),
             Preconditioner::Warped(_) => {
                 let mass: f64 = problem.topology.masses.iter().sum();
                 Correction { coarse: false, drift: residuals.sum::<DVec3>() / mass }

@@ -22,7 +22,7 @@ use std::fmt::Debug;
 use glam::DVec3;
 
 use crate::control::Control;
-use crate::energy::{Configuration, ContactSprings, Energy};
+use crate::energy::{Configuration, ContactSprings, Energy, Within};
 use crate::mesh::Topology;
 use crate::model::GroupModel;
 use crate::parallel::Parallel;
@@ -34,6 +34,8 @@ use crate::solver::xpbd::Xpbd;
 pub struct Problem<'a> {
     /// Forces.
     pub energies: &'a [Box<dyn Energy>],
+    /// Forces of a system of several bodies, each with its part of the particles; none of one body.
+    pub system: &'a [Within<'a>],
     /// What joins the particles.
     pub topology: &'a Topology,
     /// What is imposed from outside.
@@ -52,7 +54,7 @@ impl<'a> Problem<'a> {
     /// All forces, those of contacts last.
     pub fn all_energies(&self) -> impl Iterator<Item = &'a dyn Energy> {
         let contacts = self.contacts.map(|c| c as &dyn Energy);
-        self.energies.iter().map(|e| &**e).chain(contacts)
+        self.energies.iter().map(|e| &**e).chain(self.system.iter().map(|e| e as &dyn Energy)).chain(contacts)
     }
 
     /// All that a force may depend on.
@@ -69,6 +71,11 @@ impl<'a> Problem<'a> {
             control: self.control,
             parallel: self.parallel,
         }
+    }
+
+    /// Whether a particle with mass is supported.
+    pub fn is_supported(&self) -> bool {
+        self.inverse_masses.iter().zip(&self.topology.masses).any(|(w, m)| *w == 0.0 && *m > 0.0)
     }
 
     /// Sum of all forces, N, into `f`.

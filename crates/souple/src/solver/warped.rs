@@ -66,7 +66,7 @@ impl Warped {
         let mut diagonal: Vec<DMat3> = problem.topology.masses.iter().map(mass).collect();
         let mut pairs: Vec<PairBlock> = Vec::new();
         let mut elements = Vec::new();
-        for energy in problem.energies.iter().filter(|e| e.joins_particles()) {
+        for energy in problem.all_energies().filter(|e| e.joins_particles()) {
             energy.linearise(&q, h * h, h, &mut elements);
             energy.add_diagonal(&q, &elements, &mut diagonal);
             energy.add_pairs(&q, &elements, &mut pairs);
