@@ -117,14 +117,14 @@ enum Preconditioner {
     /// Blocks on the diagonal, and the coarse space.
     Blocks(CoarseSpace),
     /// The system at rest, in frames that turn: of solids.
-    Warped(Warped),
+    Warped(Box<Warped>),
 }
 
 impl Preconditioner {
     /// What a body takes.
     fn of(problem: &Problem) -> Preconditioner {
         if Warped::suits(problem) {
-            Preconditioner::Warped(Warped::default())
+            Preconditioner::Warped(Box::default())
         } else {
             Preconditioner::Blocks(CoarseSpace::default())
         }
