@@ -231,7 +231,8 @@ fn every_file_of_the_corpus_is_refused_as_any_other_format_too() {
 /// With no limit in the way, it is the size of the file that refuses a count it cannot hold.
 #[test]
 fn announced_counts_are_refused_whatever_the_limits() {
-    let limits = Limits { max_vertices: usize::MAX, max_triangles: usize::MAX, max_bytes: usize::MAX };
+    let most = usize::MAX;
+    let limits = Limits { max_vertices: most, max_triangles: most, max_tetrahedra: most, max_bytes: most };
     for name in [
         "billion_vertices_text.ply",
         "billion_vertices_binary.ply",

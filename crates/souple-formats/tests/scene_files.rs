@@ -242,7 +242,8 @@ fn shape() -> impl Strategy<Value = Shape> {
     let file = (any::<String>(), any::<bool>()).prop_map(|(path, weld)| Shape::File(MeshFile { path, weld }));
     let mesh = (prop::collection::vec(vector(), 0..5), prop::collection::vec(any::<[u32; 3]>(), 0..5))
         .prop_map(|(positions, triangles)| {
-            Shape::Mesh(InlineMesh { positions, triangles, uvs: vec![[0.5, 1.0]] })
+            let (tetrahedra, labels) = (vec![[0, 1, 2, u32::MAX]], vec![7]);
+            Shape::Mesh(InlineMesh { positions, triangles, uvs: vec![[0.5, 1.0]], tetrahedra, labels })
         });
     let ball = (number(), any::<u32>())
         .prop_map(|(radius, subdivisions)| Shape::Ball(Ball { radius, subdivisions }));
@@ -336,7 +337,7 @@ fn collider() -> impl Strategy<Value = Collider> {
             .prop_map(|(path, weld)| ColliderShape::File(MeshFile { path, weld })),
         (prop::collection::vec(vector(), 0..5), prop::collection::vec(any::<[u32; 3]>(), 0..5)).prop_map(
             |(positions, triangles)| {
-                ColliderShape::Mesh(InlineMesh { positions, triangles, uvs: Vec::new() })
+                ColliderShape::Mesh(InlineMesh { positions, triangles, ..InlineMesh::default() })
             }
         ),
     ];

@@ -284,7 +284,7 @@ fn shaken_sheet(solver: SolverKind, iterations: u32, fps: f64, curvature: f64) -
     let triangles = cells.flat_map(|v| [[v, v + nx, v + 1], [v + 1, v + nx, v + nx + 1]]).collect();
     let body = Body {
         name: "sheet".into(),
-        shape: Shape::Mesh(InlineMesh { positions, triangles, uvs: Vec::new() }),
+        shape: Shape::Mesh(InlineMesh { positions, triangles, ..InlineMesh::default() }),
         density: Some(0.3),
         bending: Some(1e-3),
         springs: Springs {

@@ -3,8 +3,10 @@
 mod body;
 mod dials;
 mod look;
+mod materials;
 mod select;
 mod solid;
+mod tet_mesh;
 mod world;
 
 use glam::DVec3;

@@ -14,9 +14,11 @@ pub mod tear;
 pub mod tetrahedron;
 mod topology;
 mod triangle;
+mod voxels;
 
 pub use closed::{enclosed_volume, open_edges, winding_number};
 pub use collider::{ColliderMesh, ColliderMeshError, MAX_TRIANGLES, MeshRepairs};
 pub use patch::Patch;
 pub use topology::{Edge, HopSearch, Rows, Spring, SpringFamily, Topology, mesh_edges, neighbours};
 pub use triangle::{MAX_VERTICES, MeshError, MeshLint, TriMesh, bounds, triangle_area, vertex_normals};
+pub use voxels::VoxelVolume;
