@@ -216,7 +216,10 @@ fn bad_mesh_files_name_their_field() {
         let mut scene = scene(&format!("format = 1\n[[body]]\nshape.file.path = '{path}'\n"));
         let error = resolve_meshes(&mut scene, &mut |_| panic!("read a file of unknown format")).unwrap_err();
         assert_eq!(error.field, "body[0].shape.file.path");
-        assert_eq!(error.help, "convert it to one of .obj, .ply, .stl, .3ds");
+        assert_eq!(
+            error.help,
+            "convert it to one of .obj, .ply, .stl, .3ds, .msh, .ele, .node, .vtk, .vtu, .mesh"
+        );
     }
 }
 

@@ -230,7 +230,7 @@ impl<'a> Gmsh<'a> {
     fn read_counts(&mut self, what: &str, each: usize) -> Result<(usize, usize), ImportError> {
         let blocks = self.numbers.whole(Scalar::U64, "a count of blocks")?;
         let blocks = self.numbers.room(blocks, 20, "blocks")?;
-        let count = self.numbers.whole(Scalar::U64, what)?;
+        let count = self.numbers.whole(Scalar::U64, &format!("a count of {what}"))?;
         let count = self.numbers.room(count, each, what)?;
         self.numbers.skip(Scalar::U64, 2, "the smallest and the largest number")?;
         Ok((blocks, count))

@@ -331,6 +331,18 @@ pub enum ImportError {
         /// Its corners, as the file numbers them, or where they are.
         corners: String,
     },
+    /// Two tetrahedra have the same corners.
+    #[error(
+        "{format}: elements {first} and {second} have the same corners, so that they overlap; remove one of the two"
+    )]
+    DoubledElement {
+        /// Format of the file.
+        format: MeshFormat,
+        /// Number of one in the file.
+        first: u64,
+        /// Number of the other.
+        second: u64,
+    },
     /// The mesh that was read is not usable.
     #[error("{format}: {source}; repair the mesh where it was made")]
     Mesh {
@@ -356,6 +368,7 @@ impl ImportError {
             | ImportError::NoVertices { .. }
             | ImportError::NoTetrahedra { .. }
             | ImportError::FlatElement { .. }
+            | ImportError::DoubledElement { .. }
             | ImportError::Mesh { .. } => None,
         }
     }

@@ -99,7 +99,8 @@ impl<'a> Numbers<'a> {
         match self.encoding {
             Encoding::Text => {
                 let word = self.word(what)?;
-                parse_number(word, self.format, self.words.place())
+                let value = std::str::from_utf8(word).ok().and_then(|text| text.parse().ok());
+                value.ok_or_else(|| self.unexpected(word, what))
             }
             Encoding::Binary { big_endian } => {
                 let bytes = self.words.take(scalar.bytes());
@@ -129,7 +130,8 @@ impl<'a> Numbers<'a> {
         let word = self.word(what)?;
         let place = self.words.place();
         let value = parse_number(word, self.format, place)?;
-        let count = whole(value).ok_or_else(|| self.not_whole(place, what, value))?;
+        let count =
+            whole(value).ok_or_else(|| self.not_whole(place, &format!("a count of {what}"), value))?;
         self.room(count, each, what)
     }
 
@@ -155,7 +157,7 @@ impl<'a> Numbers<'a> {
         let needed = count.saturating_mul(each as u64);
         // The last number of a text needs no separator.
         if needed > left as u64 + 1 {
-            let told = format!("{count} are announced ({what}), but only {left} bytes follow");
+            let told = format!("{count} {what} are announced, but only {left} bytes follow");
             return Err(ImportError::Truncated {
                 format: self.format,
                 place: self.place(),
@@ -175,7 +177,12 @@ impl<'a> Numbers<'a> {
     /// The next word is one of a few, or it is not understood.
     pub(super) fn unexpected(&self, word: &[u8], wanted: &str) -> ImportError {
         let what = format!("'{}' stands where {wanted} is expected", excerpt(word));
-        malformed(self.format, self.words.place(), what, "export the file again")
+        malformed(
+            self.format,
+            self.words.place(),
+            what,
+            "a count before it is wrong or the file is damaged: export it again",
+        )
     }
 
     /// In text the line of the next number, which may not be this one.
@@ -187,7 +194,7 @@ impl<'a> Numbers<'a> {
     }
 
     fn not_whole(&self, place: Place, what: &str, value: f64) -> ImportError {
-        let what = format!("{value} is not a whole number for {what}");
+        let what = format!("{value} is no whole number that could be {what}");
         malformed(self.format, place, what, "the file is damaged or of another kind: export it again")
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Whatever the format: the corners of elements with more nodes are kept and the nodes between them dropped, vertices that no
 //! tetrahedron uses are dropped, and other elements (points, lines, triangles, bricks) are skipped. A tetrahedron without volume
-//! is an error that names it. One that is inside out is left as it is in the file, since programs disagree on the order
+//! is an error that names it, and so are two of the same corners. One that is inside out is left as it is in the file, since programs disagree on the order
 //! of corners: [`SolidMesh::inside_out`] counts them, [`SolidMesh::turn_round`] and the builder of scenes turn them, and
 //! `souple check` tells it. Lengths are taken as metres; which way is up is not changed.
 //!
@@ -16,7 +16,8 @@ use souple::mesh::TriMesh;
 use souple::mesh::tetrahedron::{boundary, inside_out, is_flat, turn_round};
 
 use super::{
-    ImportError, Limits, MeshFormat, Place, check_bytes, finite_position, gmsh, medit, tetgen, vtk, vtu,
+    ImportError, Limits, MeshFormat, Place, check_bytes, finite_position, gmsh, malformed, medit, tetgen,
+    vtk, vtu,
 };
 
 /// A mesh of tetrahedra.
@@ -78,7 +79,7 @@ pub fn read_solid(bytes: &[u8], format: MeshFormat, limits: &Limits) -> Result<S
         MeshFormat::Medit => medit::read(bytes, limits),
         MeshFormat::TetGen => {
             let what = "a TetGen mesh is two files, .node and .ele, and only one is given";
-            Err(ImportError::WrongFormat { format, what })
+            Err(malformed(format, Place::Byte(0), what, "keep both beside each other, with the same name"))
         }
         MeshFormat::Obj | MeshFormat::Ply | MeshFormat::Stl | MeshFormat::ThreeDs => {
             let what = "files of this format have triangles, not the tetrahedra of a solid";
@@ -152,6 +153,10 @@ impl Found {
                 return Err(ImportError::FlatElement { format, element, corners });
             }
         }
+        if let Some((first, second)) = doubled(&tetrahedra) {
+            let (first, second) = (names[first], names[second]);
+            return Err(ImportError::DoubledElement { format, first, second });
+        }
         let mut renumbered = Renumbering::in_order(positions.len(), tetrahedra.as_flattened());
         for corner in tetrahedra.as_flattened_mut() {
             *corner = renumbered.of(*corner);
@@ -161,6 +166,16 @@ impl Found {
         }
         Ok(SolidMesh { positions: renumbered.kept(&positions), tetrahedra, labels })
     }
+}
+
+/// Two tetrahedra of the same corners, in whatever order: their masses and stiffnesses would add up, and faces between them would
+/// count as inside.
+fn doubled(tetrahedra: &[[u32; 4]]) -> Option<(usize, usize)> {
+    let mut sorted: Vec<([u32; 4], u32)> = tetrahedra.iter().copied().zip(0u32..).collect();
+    sorted.iter_mut().for_each(|(corners, _)| corners.sort_unstable());
+    sorted.sort_unstable();
+    let twins = sorted.windows(2).find(|pair| pair[0].0 == pair[1].0)?;
+    Some((twins[0].1 as usize, twins[1].1 as usize))
 }
 
 /// New numbers of the vertices that are used.

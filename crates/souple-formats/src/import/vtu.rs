@@ -378,6 +378,15 @@ impl<'a> Arrays<'a> {
     fn corners(&self, values: &[f64], first: usize, end: usize) -> Result<Vec<u32>, ImportError> {
         let corner = |&value: &f64| match whole(value) {
             Some(corner) if corner < (end - first) as u64 => Ok((first as u64 + corner) as u32), // fits: below MAX_VERTICES
+            _ if value.trunc() != value => {
+                let what = format!("a cell names vertex {value}");
+                Err(malformed(
+                    FORMAT,
+                    Place::Byte(self.at),
+                    what,
+                    "an index is a whole number: export the file again",
+                ))
+            }
             _ => Err(out_of_range(FORMAT, Place::Byte(self.at), value as i64, end - first)),
         };
         values.iter().map(corner).collect()
