@@ -20,7 +20,7 @@ fn wall() -> InlineMesh {
     InlineMesh {
         positions: vec![[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]],
         triangles: vec![[0, 1, 2], [0, 2, 3]],
-        uvs: Vec::new(),
+        ..InlineMesh::default()
     }
 }
 

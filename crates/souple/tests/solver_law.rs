@@ -260,7 +260,7 @@ fn a_mesh_of_two_triangles_is_soft_too() {
     let shape = Shape::Mesh(InlineMesh {
         positions: vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 1.0], [0.0, 0.0, 1.0]],
         triangles: vec![[0, 2, 1], [0, 3, 2]],
-        uvs: Vec::new(),
+        ..InlineMesh::default()
     });
     let springs = Springs { layout: Layout::Graph(2), ..Springs::default() };
     let body = Body { name: "m".into(), shape, springs, fabric: Some("wool".into()), ..Body::default() };

@@ -23,13 +23,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Found, ImportError> 
     let mut rows: Vec<([u64; 4], f64, Place)> = Vec::new();
     while let Some(word) = numbers.words.first_word() {
         match word.to_ascii_lowercase().as_slice() {
-            b"dimension" => {
-                if numbers.whole(Scalar::F64, "the dimension")? != 3 {
-                    return Err(
-                        numbers.wrong("the mesh is not of three dimensions", "export a mesh of a volume")
-                    );
-                }
-            }
+            b"dimension" => check_dimension(&mut numbers)?,
             b"vertices" => read_vertices(&mut numbers, &mut found, limits)?,
             b"tetrahedra" => read_tetrahedra(&mut numbers, &mut rows, limits)?,
             b"end" => break,
@@ -57,6 +51,13 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Found, ImportError> 
         found.tetrahedron(kept, label(reference), row, FORMAT, place, limits)?;
     }
     Ok(found)
+}
+
+fn check_dimension(numbers: &mut Numbers<'_>) -> Result<(), ImportError> {
+    match numbers.whole(Scalar::F64, "the dimension")? {
+        3 => Ok(()),
+        _ => Err(numbers.wrong("the mesh is not of three dimensions", "export a mesh of a volume")),
+    }
 }
 
 fn read_vertices(numbers: &mut Numbers<'_>, found: &mut Found, limits: &Limits) -> Result<(), ImportError> {
