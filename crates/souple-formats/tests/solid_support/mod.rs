@@ -72,7 +72,7 @@ fn label(mesh: &SolidMesh, t: usize) -> u32 {
 
 /// Numbers of Gmsh's nodes, neither in order nor without gaps. The last is of a node that nothing uses.
 fn tag(v: u32) -> u32 {
-    1000 - if v % 2 == 0 { v + 3 } else { 200 + v }
+    1000 - if v.is_multiple_of(2) { v + 3 } else { 200 + v }
 }
 
 /// All places, and one that nothing uses.
