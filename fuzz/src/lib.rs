@@ -1,7 +1,11 @@
 //! What must hold for any bytes; the fuzz targets call these checks.
 
+use souple::mesh::MeshError;
 use souple_formats::export_mesh::{write_obj, write_ply, write_stl};
-use souple_formats::import::{Limits, MeshFormat, read_mesh};
+use souple_formats::import::volume::{VolumeFormat, VolumeLimits, read_volume};
+use souple_formats::import::{
+    ImportError, Limits, MeshFormat, SolidMesh, read_mesh, read_solid, read_tetgen,
+};
 use souple_formats::picture::{PictureLimits, read_picture, write_png};
 
 /// Reads bytes as a mesh: it may be refused, but a mesh that comes out is valid, and written as PLY or OBJ it reads
@@ -28,6 +32,57 @@ pub fn check_mesh(bytes: &[u8], format: MeshFormat) {
         "OBJ reads back differently"
     );
     assert_eq!(write_stl(&mesh).len(), 84 + 50 * mesh.triangles.len());
+}
+
+const SOLID_LIMITS: Limits =
+    Limits { max_vertices: 100_000, max_triangles: 200_000, max_tetrahedra: 200_000, max_bytes: 1 << 20 };
+
+/// Reads bytes as a solid mesh: it may be refused, but a mesh that comes out is whole.
+pub fn check_solid(bytes: &[u8], format: MeshFormat) {
+    check_found(read_solid(bytes, format, &SOLID_LIMITS), format);
+}
+
+/// Reads bytes as the two files of TetGen; a zero byte parts them.
+pub fn check_tetgen(bytes: &[u8]) {
+    let mut files = bytes.splitn(2, |&byte| byte == 0);
+    let (node, ele) = (files.next().unwrap_or_default(), files.next().unwrap_or_default());
+    check_found(read_tetgen(node, ele, &SOLID_LIMITS), MeshFormat::TetGen);
+}
+
+fn check_found(found: Result<SolidMesh, ImportError>, format: MeshFormat) {
+    let mesh = match found {
+        Ok(mesh) => mesh,
+        Err(error) => {
+            assert!(error.to_string().starts_with(&format.to_string()), "no format in: {error}");
+            return;
+        }
+    };
+    let n = mesh.positions.len();
+    assert!(n <= SOLID_LIMITS.max_vertices && mesh.tetrahedra.len() <= SOLID_LIMITS.max_tetrahedra);
+    assert!(mesh.positions.iter().all(|p| p.is_finite()));
+    assert!(!mesh.tetrahedra.is_empty() && mesh.tetrahedra.as_flattened().iter().all(|&v| (v as usize) < n));
+    assert!(mesh.labels.is_empty() || mesh.labels.len() == mesh.tetrahedra.len());
+    // Tetrahedra that overlap may have no face on one side alone.
+    assert!(matches!(mesh.surface().validate(), Ok(()) | Err(MeshError::Empty)));
+    let mut turned = mesh.welded();
+    turned.turn_round();
+    assert_eq!(turned.inside_out(), 0);
+}
+
+/// Reads bytes as a volume of voxels: it may be refused, but one that comes out is whole.
+pub fn check_volume(bytes: &[u8], format: VolumeFormat) {
+    let limits = VolumeLimits { max_voxels: 1 << 20, max_bytes: 1 << 20 };
+    let volume = match read_volume(bytes, format, &limits) {
+        Ok(volume) => volume,
+        Err(error) => {
+            assert!(error.to_string().starts_with(&format.to_string()), "no format in: {error}");
+            return;
+        }
+    };
+    assert_eq!(volume.labels.len(), volume.size.iter().product::<usize>());
+    assert!(volume.labels.len() <= limits.max_voxels);
+    assert!(volume.spacing.iter().all(|s| s.is_finite() && *s > 0.0));
+    assert!(volume.origin.iter().all(|c| c.is_finite()));
 }
 
 /// Reads bytes as a picture: it may be refused, but a picture that comes out is whole and within the limits, and written

@@ -294,6 +294,7 @@ pub struct CheckArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Formats follow from the names of the files:\n  \
                   mesh       .obj .ply .stl .3ds  to  .obj .ply .stl .glb\n  \
+                  solid      .msh .ele .node .vtk .vtu .mesh  to  the same, of its surface\n  \
                   scene      .toml .json          to  .toml .json\n  \
                   recording  .souprec             to  .glb .pc2 .mdd\n\n\
                   Example:\n  souple convert teapot.3ds teapot.obj --weld")]

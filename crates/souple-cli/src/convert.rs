@@ -9,8 +9,8 @@ use souple::scene::{ColliderShape, Shape};
 use souple_files::{BYTES_PER_VERTEX, FrameRecorder, MEMORY_LIMIT, Replay, disk, read_scene_file, size};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
 use souple_formats::export_mesh::{write_obj, write_ply, write_stl};
-use souple_formats::import::{Limits, MeshFormat, read_mesh};
-use souple_formats::scene::write_scene_toml;
+use souple_formats::import::{Limits, MeshFormat, read_mesh, read_tetgen};
+use souple_formats::scene::{tetgen_pair, write_scene_toml};
 
 use crate::args::{ConvertArgs, Format};
 use crate::failure::{Failure, Outcome};
@@ -70,7 +70,7 @@ impl Kind {
                 Failure::file(
                     path,
                     problem,
-                    "meshes end in .obj .ply .stl .3ds, scenes in .toml .json, recordings in .souprec",
+                    "meshes end in .obj .ply .stl .3ds, solids in .msh .ele .node .vtk .vtu .mesh, scenes in .toml .json, recordings in .souprec",
                 )
             }),
         }
@@ -101,7 +101,11 @@ fn convert_mesh(args: &ConvertArgs, format: MeshFormat) -> Result<ConvertReport,
     }
     let limits = Limits::default();
     let bytes = disk::read(&args.input, limits.max_bytes, "mesh")?;
-    let mesh = read_mesh(&bytes, format, &limits).map_err(|error| Failure::file(&args.input, error, ""))?;
+    let mesh = if format == MeshFormat::TetGen {
+        read_both(args, &limits)?
+    } else {
+        read_mesh(&bytes, format, &limits).map_err(|error| Failure::file(&args.input, error, ""))?
+    };
     drop(bytes);
     let mut mesh = if args.weld { mesh.welded() } else { mesh };
     if let Some(scale) = args.scale {
@@ -117,6 +121,15 @@ fn convert_mesh(args: &ConvertArgs, format: MeshFormat) -> Result<ConvertReport,
         _ => writer.animation_file(&args.output, "glb", &still(&args.input, &mesh)),
     }
     Ok(ConvertReport::new(args, what, finished(writer)?))
+}
+
+/// The surface of a mesh of TetGen, of which one file is named and the other lies beside it.
+fn read_both(args: &ConvertArgs, limits: &Limits) -> Result<TriMesh, Failure> {
+    let name = args.input.display().to_string();
+    let (node, ele) = tetgen_pair(&name).unwrap_or((name.clone(), name));
+    let read = |path: &str| disk::read(Path::new(path), limits.max_bytes, "mesh");
+    let solid = read_tetgen(&read(&node)?, &read(&ele)?, limits);
+    solid.map(|solid| solid.surface()).map_err(|error| Failure::file(&args.input, error, ""))
 }
 
 /// STL holds triangles of 32-bit floats and nothing else.

@@ -182,6 +182,109 @@ const EXPECTED: &[(&str, &str)] = &[
         "vertex_count_too_large.3ds",
         "byte 26: 65535 vertices are announced, but the chunk has room for 3; 786384 bytes are missing",
     ),
+    ("empty.msh", "the file is empty (0 bytes)"),
+    ("other_file.msh", "a Gmsh file begins with a line '$MeshFormat', this one does not"),
+    ("random.msh", "a Gmsh file begins with a line '$MeshFormat', this one does not"),
+    ("unknown_version.msh", "line 2: version '4.0' of the format is not read"),
+    (
+        "count_huge.msh",
+        "line 5: 1000000000 nodes are announced, but only 86 bytes follow; 7999999914 bytes or more are missing",
+    ),
+    ("count_negative.msh", "line 5: -4 is no whole number that could be a count of nodes"),
+    (
+        "elements_huge.msh",
+        "line 12: 999999999999 elements are announced, but only 32 bytes follow; 5999999999962 bytes or more are missing",
+    ),
+    ("nan_node.msh", "line 8: a vertex coordinate is not a finite number: (0, NaN, 0)"),
+    ("node_not_there.msh", "line 13: element 1 names node 9, which is none of the 4 nodes"),
+    ("node_twice.msh", "line 9: two nodes have the number 2"),
+    (
+        "flat_element.msh",
+        "element 1 has no volume: its corners [0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0] lie in a plane",
+    ),
+    ("no_tetrahedra.msh", "the file has no tetrahedra"),
+    ("elements_before_nodes.msh", "line 4: elements stand before the nodes"),
+    ("section_without_end.msh", "line 16: the section '$Comments' has no end"),
+    ("nodes_too_few.msh", "line 10: '$EndNodes' stands where the number of a node is expected"),
+    ("binary_byte_order.msh", "byte 20: the number 1 that tells the byte order is missing"),
+    (
+        "binary_nodes_huge.msh",
+        "byte 60: 1000000000000 nodes are announced, but only 190 bytes follow; 27999999999810 bytes or more are missing",
+    ),
+    (
+        "binary_block_huge.msh",
+        "byte 196: 2147483647 elements are announced, but only 42 bytes follow; 60129542074 bytes or more are missing",
+    ),
+    ("binary_unknown_type.msh", "byte 188: element type 77 is not known"),
+    ("binary_block_of_none.msh", "byte 196: a block of no elements"),
+    (
+        "binary_count_that_overflows.msh",
+        "byte 55: 9223372036854776000 is no whole number that could be a count of nodes",
+    ),
+    ("empty.vtk", "the file is empty (0 bytes)"),
+    ("other_file.vtk", "a VTK file begins with '# vtk DataFile Version', this one does not"),
+    ("polydata.vtk", "line 4: the file holds 'POLYDATA', not an unstructured grid"),
+    (
+        "points_huge.vtk",
+        "line 5: 4000000000 points are announced, but only 67 bytes follow; 15999999933 bytes or more are missing",
+    ),
+    (
+        "cell_index_out_of_range.vtk",
+        "line 8: vertex index 4 is out of range, the count is 4 (VTK counts from 0)",
+    ),
+    (
+        "cell_index_negative.vtk",
+        "line 8: vertex index -2 is out of range, the count is 4 (VTK counts from 0)",
+    ),
+    ("cell_of_three_corners.vtk", "line 11: cell 0 is a tetrahedron of 3 corners"),
+    ("types_too_few.vtk", "line 11: there are 2 cells, but 1 types of cells"),
+    ("nan_point.vtk", "line 6: a vertex coordinate is not a finite number: (0, 0, inf)"),
+    (
+        "flat_cell.vtk",
+        "element 0 has no volume: its corners [0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0] lie in a plane",
+    ),
+    ("offsets_go_down.vtk", "line 9: offset 4 of cell 2 is below the last or beyond the 8 corners"),
+    ("binary_truncated.vtk", "byte 117: the file ends before a coordinate of a point; 4 bytes are missing"),
+    ("empty.vtu", "the file is empty (0 bytes)"),
+    ("other_file.vtu", "a VTU file is XML and begins with <VTKFile>, this one does not"),
+    ("polydata.vtu", "byte 0: the file holds 'PolyData', not an UnstructuredGrid"),
+    ("points_too_few.vtu", "byte 77: the piece announces 3000000000 coordinates but has 12"),
+    ("index_out_of_range.vtu", "byte 77: vertex index 4 is out of range, the count is 4 (VTK counts from 0)"),
+    ("index_nan.vtu", "byte 77: a cell names vertex NaN"),
+    ("offset_beyond.vtu", "byte 77: offset 5 of cell 0 is below the last or beyond the 4 corners"),
+    ("no_types.vtu", "byte 77: a <Piece> has no array of types"),
+    ("no_end_of_piece.vtu", "byte 455: the file ends within a <Piece>"),
+    ("compressed.vtu", "byte 164: the array is compressed; save it uncompressed"),
+    ("appended_missing.vtu", "byte 129: the file has no <AppendedData>"),
+    ("base64_cut.vtu", "byte 194: an array announces 48 bytes but has 2; 46 bytes are missing"),
+    ("unknown_array_type.vtu", "byte 129: type 'Half' of an array is not known"),
+    ("empty.mesh", "the file is empty (0 bytes)"),
+    ("other_file.mesh", "a MEDIT text begins with 'MeshVersionFormatted', this one does not"),
+    ("flat.mesh", "line 2: the mesh is not of three dimensions"),
+    (
+        "vertices_huge.mesh",
+        "line 3: 99999999999 vertices are announced, but only 60 bytes follow; 799999999932 bytes or more are missing",
+    ),
+    ("index_zero.mesh", "line 9: vertex index 0 is out of range, the count is 4 (MEDIT counts from 1)"),
+    (
+        "index_out_of_range.mesh",
+        "line 9: vertex index 5 is out of range, the count is 4 (MEDIT counts from 1)",
+    ),
+    ("index_fraction.mesh", "line 9: 3.5 is no whole number that could be a corner of a tetrahedron"),
+    (
+        "truncated.mesh",
+        "line 3: 4 vertices are announced, but only 25 bytes follow; 7 bytes or more are missing",
+    ),
+    ("nan_vertex.mesh", "line 6: a vertex coordinate is not a finite number: (0, NaN, 0)"),
+    (
+        "flat_element.mesh",
+        "element 1 has no volume: its corners [0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0] lie in a plane",
+    ),
+    (
+        "ends_in_a_row.mesh",
+        "line 8: 1 tetrahedra are announced, but only 6 bytes follow; 4 bytes or more are missing",
+    ),
+    ("lone.ele", "byte 0: a TetGen mesh is two files, .node and .ele, and only one is given"),
 ];
 
 fn folder() -> PathBuf {
@@ -231,7 +334,8 @@ fn every_file_of_the_corpus_is_refused_as_any_other_format_too() {
 /// With no limit in the way, it is the size of the file that refuses a count it cannot hold.
 #[test]
 fn announced_counts_are_refused_whatever_the_limits() {
-    let limits = Limits { max_vertices: usize::MAX, max_triangles: usize::MAX, max_bytes: usize::MAX };
+    let most = usize::MAX;
+    let limits = Limits { max_vertices: most, max_triangles: most, max_tetrahedra: most, max_bytes: most };
     for name in [
         "billion_vertices_text.ply",
         "billion_vertices_binary.ply",

@@ -216,7 +216,10 @@ fn bad_mesh_files_name_their_field() {
         let mut scene = scene(&format!("format = 1\n[[body]]\nshape.file.path = '{path}'\n"));
         let error = resolve_meshes(&mut scene, &mut |_| panic!("read a file of unknown format")).unwrap_err();
         assert_eq!(error.field, "body[0].shape.file.path");
-        assert_eq!(error.help, "convert it to one of .obj, .ply, .stl, .3ds");
+        assert_eq!(
+            error.help,
+            "convert it to one of .obj, .ply, .stl, .3ds, .msh, .ele, .node, .vtk, .vtu, .mesh"
+        );
     }
 }
 
@@ -242,7 +245,8 @@ fn shape() -> impl Strategy<Value = Shape> {
     let file = (any::<String>(), any::<bool>()).prop_map(|(path, weld)| Shape::File(MeshFile { path, weld }));
     let mesh = (prop::collection::vec(vector(), 0..5), prop::collection::vec(any::<[u32; 3]>(), 0..5))
         .prop_map(|(positions, triangles)| {
-            Shape::Mesh(InlineMesh { positions, triangles, uvs: vec![[0.5, 1.0]] })
+            let (tetrahedra, labels) = (vec![[0, 1, 2, u32::MAX]], vec![7]);
+            Shape::Mesh(InlineMesh { positions, triangles, uvs: vec![[0.5, 1.0]], tetrahedra, labels })
         });
     let ball = (number(), any::<u32>())
         .prop_map(|(radius, subdivisions)| Shape::Ball(Ball { radius, subdivisions }));
@@ -336,7 +340,7 @@ fn collider() -> impl Strategy<Value = Collider> {
             .prop_map(|(path, weld)| ColliderShape::File(MeshFile { path, weld })),
         (prop::collection::vec(vector(), 0..5), prop::collection::vec(any::<[u32; 3]>(), 0..5)).prop_map(
             |(positions, triangles)| {
-                ColliderShape::Mesh(InlineMesh { positions, triangles, uvs: Vec::new() })
+                ColliderShape::Mesh(InlineMesh { positions, triangles, ..InlineMesh::default() })
             }
         ),
     ];

@@ -130,7 +130,7 @@ impl FileKind {
     pub fn endings(self) -> &'static [&'static str] {
         match self {
             FileKind::Scene => &["toml", "json"],
-            FileKind::Mesh => &["obj", "ply", "stl", "3ds"],
+            FileKind::Mesh => &souple_formats::import::MeshFormat::EXTENSIONS,
             FileKind::Image => &["png", "jpg", "jpeg"],
             FileKind::Shader => &["wgsl"],
             FileKind::Recording => &["souprec"],
@@ -228,6 +228,19 @@ impl Document {
         if usage == MeshUse::Collider {
             let shape = ColliderShape::File(file);
             return Ok(self.add_collider_of(&base, Collider { shape, scale, ..Collider::default() }));
+        }
+        if !mesh.tetrahedra.is_empty() {
+            let body = Body {
+                shape: Shape::File(file),
+                placement: Placement { scale, ..Placement::default() },
+                density: Some(1000.0),
+                young_modulus: Some(5e4),
+                poisson_ratio: Some(0.4),
+                rayleigh: Some(Rayleigh { mass: 0.5, stiffness: Some(0.004) }),
+                skin: 0.005,
+                ..Body::default()
+            };
+            return Ok(self.add_body(&base, body));
         }
         let springs = Springs {
             layout: Layout::Graph(2),

@@ -434,6 +434,8 @@ fn scene_bytes(scene: &Scene) -> usize {
         size_of_val(mesh.positions.as_slice())
             + size_of_val(mesh.triangles.as_slice())
             + size_of_val(mesh.uvs.as_slice())
+            + size_of_val(mesh.tetrahedra.as_slice())
+            + size_of_val(mesh.labels.as_slice())
     };
     let bodies = scene.bodies.iter().map(|body| match &body.shape {
         Shape::Mesh(mesh) => of_mesh(mesh),

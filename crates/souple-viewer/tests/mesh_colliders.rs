@@ -12,7 +12,7 @@ use souple_viewer::{Artist, Camera, Capture, ItemKind, Looks, Marks, Moment, Whi
 fn ball(radius: f64) -> ColliderShape {
     let mesh = generate::ball(&Ball { radius, subdivisions: 4 });
     let positions = mesh.positions.iter().map(|p| p.to_array()).collect();
-    ColliderShape::Mesh(InlineMesh { positions, triangles: mesh.triangles, uvs: Vec::new() })
+    ColliderShape::Mesh(InlineMesh { positions, triangles: mesh.triangles, ..InlineMesh::default() })
 }
 
 fn scene(shape: ColliderShape) -> Scene {
@@ -56,7 +56,7 @@ fn it_is_framed_and_picked() {
     assert!((hit.distance - 4.7).abs() < 2e-3, "{}", hit.distance);
     // A single square is no endless plane.
     let positions = vec![[-1.0, 0.0, -1.0], [-1.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 0.0, -1.0]];
-    let square = InlineMesh { positions, triangles: vec![[0, 1, 2], [0, 2, 3]], uvs: Vec::new() };
+    let square = InlineMesh { positions, triangles: vec![[0, 1, 2], [0, 2, 3]], ..InlineMesh::default() };
     let (_, high) = self::moment(&scene(ColliderShape::Mesh(square))).bounds(false).unwrap();
     assert!((high.x - 1.2).abs() < 1e-6);
 }

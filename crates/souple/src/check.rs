@@ -4,10 +4,11 @@
 use glam::DVec3;
 
 use crate::control::scripted_pose;
+use crate::mesh::tetrahedron::inside_out;
 use crate::mesh::{ColliderMesh, MeshRepairs, bounds, mesh_edges, winding_number};
 use crate::model::{BodyModel, ColliderModel, Model};
 use crate::motion::{Jump, jump};
-use crate::scene::{Scene, Select};
+use crate::scene::{InlineMesh, Scene, Select, Shape};
 use crate::solver::solver_name;
 use crate::solver::stability::{StiffestMode, longest_step, stiffest_mode};
 
@@ -57,6 +58,12 @@ pub fn forecast_steps(model: &Model) -> Vec<StepForecast> {
             StepForecast { body: body.name.clone(), solver: solver_name(group.solver), dt, longest_dt, mode }
         })
         .collect()
+}
+
+/// How many tetrahedra of a mesh had to be turned round.
+fn turned_round(mesh: &InlineMesh) -> usize {
+    let positions: Vec<DVec3> = mesh.positions.iter().map(|&p| DVec3::from(p)).collect();
+    inside_out(&positions, &mesh.tetrahedra)
 }
 
 /// Looks for oddities in a scene that compiled to `model`.
@@ -125,6 +132,19 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
                 format!("{at}.shape"),
                 format!("{} vertices lie exactly on another: seams will come apart", lint.duplicate_vertices),
                 "set `weld = true` for the mesh file".into(),
+            );
+        }
+        if let Shape::Mesh(mesh) = &written.shape
+            && let turned @ 1.. = turned_round(mesh)
+        {
+            say(
+                format!("{at}.shape"),
+                format!(
+                    "{turned} of {} tetrahedra are inside out and were turned round",
+                    mesh.tetrahedra.len()
+                ),
+                "that is right unless the mesh overlaps itself; some programs write corners in another order"
+                    .into(),
             );
         }
         let edges = mesh_edges(&body.topology.triangles, &body.topology.segments);

@@ -280,7 +280,7 @@ fn wrong_lists_are_refused_by_name() {
     let mesh = InlineMesh {
         positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]],
         triangles: vec![[0, 2, 1]],
-        uvs: Vec::new(),
+        ..InlineMesh::default()
     };
     let found = error(Collider { shape: ColliderShape::Mesh(mesh), ..floor(only("skirt", Select::All)) });
     assert_eq!(found.field, "collider[0].only");

@@ -317,7 +317,11 @@ fn sphere() -> InlineMesh {
         let next = next.welded();
         (positions, triangles) = (next.positions, next.triangles);
     }
-    InlineMesh { positions: positions.iter().map(|p| p.to_array()).collect(), triangles, uvs: Vec::new() }
+    InlineMesh {
+        positions: positions.iter().map(|p| p.to_array()).collect(),
+        triangles,
+        ..InlineMesh::default()
+    }
 }
 
 #[test]
@@ -402,7 +406,7 @@ fn random_mesh(columns: u32, rows: u32, shake: &[[f64; 2]], flips: &[bool]) -> I
             triangles.extend(if flip { [[a, b, d], [b, c, d]] } else { [[a, b, c], [a, c, d]] });
         }
     }
-    InlineMesh { positions, triangles, uvs: Vec::new() }
+    InlineMesh { positions, triangles, ..InlineMesh::default() }
 }
 
 #[derive(Clone, Debug)]

@@ -62,7 +62,7 @@ fn open_inverted_and_negative_insides_are_refused() {
         shape: Shape::Mesh(InlineMesh {
             positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
             triangles,
-            uvs: Vec::new(),
+            ..InlineMesh::default()
         }),
         ..ball(2, inside)
     };

@@ -12,7 +12,7 @@ use souple::{Command, Model, ModelBuilder, SceneError, Simulation, WarningKind};
 fn ball() -> InlineMesh {
     let mesh = generate::ball(&Ball { radius: 0.5, subdivisions: 1 });
     let positions = mesh.positions.iter().map(|p| p.to_array()).collect();
-    InlineMesh { positions, triangles: mesh.triangles, uvs: Vec::new() }
+    InlineMesh { positions, triangles: mesh.triangles, ..InlineMesh::default() }
 }
 
 /// A square of two triangles in the plane z = 0, from −1 to 1 along x and y.
@@ -20,7 +20,7 @@ fn wall() -> InlineMesh {
     InlineMesh {
         positions: vec![[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]],
         triangles: vec![[0, 1, 2], [0, 2, 3]],
-        uvs: Vec::new(),
+        ..InlineMesh::default()
     }
 }
 

@@ -44,7 +44,7 @@ fn meshed(n: u32) -> (Body, InlineMesh) {
     let body = cloth(n);
     let mesh = generate::grid(&Grid { vertices: [n, n], ..Grid::default() });
     let positions = mesh.positions.iter().map(|p| p.to_array()).collect();
-    (body, InlineMesh { positions, triangles: mesh.triangles, uvs: Vec::new() })
+    (body, InlineMesh { positions, triangles: mesh.triangles, ..InlineMesh::default() })
 }
 
 fn built(scene: &Scene) -> Model {
@@ -356,7 +356,7 @@ fn a_vertex_of_very_many_neighbours_is_stood() {
     };
     let positions = std::iter::once([0.0; 3]).chain((0..n).map(rim)).collect();
     let triangles = (0..n).map(|k| [0, 1 + (k + 1) % n, 1 + k]).collect();
-    let shape = Shape::Mesh(InlineMesh { positions, triangles, uvs: Vec::new() });
+    let shape = Shape::Mesh(InlineMesh { positions, triangles, ..InlineMesh::default() });
     for held in [0, 7] {
         let body = Body { shape: shape.clone(), pins: vec![pin("held", &[held], None)], ..cloth(4) };
         stands(&mut Simulation::new(built(&scene(body))), 300, 2.0);
@@ -409,7 +409,7 @@ proptest! {
         };
         let power = |p: i32| souple::math::pow(10.0, f64::from(p));
         let body = Body {
-            shape: Shape::Mesh(InlineMesh { positions, triangles, uvs: Vec::new() }),
+            shape: Shape::Mesh(InlineMesh { positions, triangles, ..InlineMesh::default() }),
             mass: Some(power(mass)),
             bending: Some(power(bending)),
             limits: (limited && !jumps).then(Limits::default),
@@ -502,7 +502,7 @@ fn tiny_triangles_beside_large_ones_are_stood() {
     for t in &mut triangles {
         t.iter_mut().filter(|v| **v == last).for_each(|v| *v = 5);
     }
-    let shape = Shape::Mesh(InlineMesh { positions, triangles, uvs: Vec::new() });
+    let shape = Shape::Mesh(InlineMesh { positions, triangles, ..InlineMesh::default() });
     let body = Body { shape, pins: vec![pin("held", &[0], None)], ..cloth(4) };
     stands(&mut Simulation::new(built(&scene(body))), 120, 4.0);
 }

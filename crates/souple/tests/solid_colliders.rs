@@ -30,7 +30,7 @@ fn scene(solver: SolverKind, mode: ContactMode, solid: Option<bool>) -> Scene {
     };
     let mesh = generate::ball(&Ball { radius: 0.45, subdivisions: 3 });
     let positions = mesh.positions.iter().map(|p| p.to_array()).collect();
-    let mesh = InlineMesh { positions, triangles: mesh.triangles, uvs: Vec::new() };
+    let mesh = InlineMesh { positions, triangles: mesh.triangles, ..InlineMesh::default() };
     let rock =
         Collider { name: "rock".into(), shape: ColliderShape::Mesh(mesh), solid, ..Collider::default() };
     Scene {

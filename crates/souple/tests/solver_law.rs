@@ -260,7 +260,7 @@ fn a_mesh_of_two_triangles_is_soft_too() {
     let shape = Shape::Mesh(InlineMesh {
         positions: vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 1.0], [0.0, 0.0, 1.0]],
         triangles: vec![[0, 2, 1], [0, 3, 2]],
-        uvs: Vec::new(),
+        ..InlineMesh::default()
     });
     let springs = Springs { layout: Layout::Graph(2), ..Springs::default() };
     let body = Body { name: "m".into(), shape, springs, fabric: Some("wool".into()), ..Body::default() };
@@ -284,7 +284,7 @@ fn shaken_sheet(solver: SolverKind, iterations: u32, fps: f64, curvature: f64) -
     let triangles = cells.flat_map(|v| [[v, v + nx, v + 1], [v + 1, v + nx, v + nx + 1]]).collect();
     let body = Body {
         name: "sheet".into(),
-        shape: Shape::Mesh(InlineMesh { positions, triangles, uvs: Vec::new() }),
+        shape: Shape::Mesh(InlineMesh { positions, triangles, ..InlineMesh::default() }),
         density: Some(0.3),
         bending: Some(1e-3),
         springs: Springs {

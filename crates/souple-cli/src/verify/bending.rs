@@ -248,7 +248,7 @@ fn irregular(grid: &Grid, most: f64) -> InlineMesh {
         }
     }
     let positions = mesh.positions.iter().map(|p| p.to_array()).collect();
-    InlineMesh { positions, triangles, uvs: Vec::new() }
+    InlineMesh { positions, triangles, ..InlineMesh::default() }
 }
 
 /// The implicit solver and the real-time one, and where cases of the latter go.

@@ -1,4 +1,5 @@
-//! Triangle meshes from bytes: OBJ, PLY, STL and 3DS (ESSI-13, ESSI-14).
+//! Meshes from bytes: triangles from OBJ, PLY, STL and 3DS (ESSI-13, ESSI-14), tetrahedra from Gmsh, TetGen, VTK, VTU and
+//! MEDIT files (FAU-01, FAU-04), and voxels from NRRD and NIfTI ([`volume`], FAU-14).
 //!
 //! Each reader is small and our own, so that an error names the line or the byte where the file went wrong and what to
 //! do about it. Promises, for any bytes at all: no panic, no endless loop, memory in proportion to the bytes given (a
@@ -11,11 +12,22 @@
 //! welded on reading. Lengths are taken as metres. Only 3DS data is turned (from z up to y up); the other formats do
 //! not say which way is up.
 
+mod gmsh;
+mod medit;
+mod numbers;
 mod obj;
 mod ply;
 mod reader;
+mod solid;
 mod stl;
+mod tetgen;
 mod three_ds;
+pub mod volume;
+mod vtk;
+mod vtu;
+mod xml;
+
+pub use solid::{SolidMesh, read_solid, read_tetgen};
 
 use std::fmt;
 
@@ -34,24 +46,66 @@ pub enum MeshFormat {
     Stl,
     /// Autodesk 3D Studio 3DS, binary chunks.
     ThreeDs,
+    /// Gmsh MSH 2.2 and 4.1, text or binary; a solid.
+    Gmsh,
+    /// TetGen, a `.node` and an `.ele` file, text; a solid.
+    TetGen,
+    /// VTK legacy unstructured grid, text or binary; a solid.
+    Vtk,
+    /// VTK XML unstructured grid; a solid.
+    Vtu,
+    /// MEDIT mesh, text; a solid.
+    Medit,
 }
 
 impl MeshFormat {
     /// Every format, in the order of their names in messages.
-    pub const ALL: [MeshFormat; 4] = [MeshFormat::Obj, MeshFormat::Ply, MeshFormat::Stl, MeshFormat::ThreeDs];
+    pub const ALL: [MeshFormat; 9] = [
+        MeshFormat::Obj,
+        MeshFormat::Ply,
+        MeshFormat::Stl,
+        MeshFormat::ThreeDs,
+        MeshFormat::Gmsh,
+        MeshFormat::TetGen,
+        MeshFormat::Vtk,
+        MeshFormat::Vtu,
+        MeshFormat::Medit,
+    ];
+
+    /// Every file extension that is known, in lower case and without the dot.
+    pub const EXTENSIONS: [&str; 10] =
+        ["obj", "ply", "stl", "3ds", "msh", "ele", "node", "vtk", "vtu", "mesh"];
 
     /// The format that goes with a file extension (without the dot, upper or lower case).
     pub fn from_extension(extension: &str) -> Option<MeshFormat> {
+        if extension.eq_ignore_ascii_case("node") {
+            return Some(MeshFormat::TetGen);
+        }
         MeshFormat::ALL.into_iter().find(|format| format.extension().eq_ignore_ascii_case(extension))
     }
 
-    /// The usual file extension, in lower case and without the dot.
+    /// Whether files of it hold tetrahedra, for [`read_solid`]; of those [`read_mesh`] gives the surface.
+    pub fn is_solid(self) -> bool {
+        match self {
+            MeshFormat::Obj | MeshFormat::Ply | MeshFormat::Stl | MeshFormat::ThreeDs => false,
+            MeshFormat::Gmsh | MeshFormat::TetGen | MeshFormat::Vtk | MeshFormat::Vtu | MeshFormat::Medit => {
+                true
+            }
+        }
+    }
+
+    /// The usual file extension, in lower case and without the dot; of the two of TetGen that of the tetrahedra.
     pub fn extension(self) -> &'static str {
         match self {
             MeshFormat::Obj => "obj",
             MeshFormat::Ply => "ply",
             MeshFormat::Stl => "stl",
             MeshFormat::ThreeDs => "3ds",
+            MeshFormat::Gmsh => "msh",
+            MeshFormat::TetGen => "ele",
+            MeshFormat::Vtk => "vtk",
+            MeshFormat::Vtu => "vtu",
+            MeshFormat::Medit => "mesh",
         }
     }
 }
@@ -63,6 +117,11 @@ impl fmt::Display for MeshFormat {
             MeshFormat::Ply => "PLY",
             MeshFormat::Stl => "STL",
             MeshFormat::ThreeDs => "3DS",
+            MeshFormat::Gmsh => "Gmsh",
+            MeshFormat::TetGen => "TetGen",
+            MeshFormat::Vtk => "VTK",
+            MeshFormat::Vtu => "VTU",
+            MeshFormat::Medit => "MEDIT",
         })
     }
 }
@@ -75,13 +134,20 @@ pub struct Limits {
     pub max_vertices: usize,
     /// Most triangles of the mesh, after polygons are cut up.
     pub max_triangles: usize,
+    /// Most tetrahedra of a solid.
+    pub max_tetrahedra: usize,
     /// Most bytes of the file.
     pub max_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { max_vertices: 20_000_000, max_triangles: 40_000_000, max_bytes: 2 << 30 }
+        Limits {
+            max_vertices: 20_000_000,
+            max_triangles: 40_000_000,
+            max_tetrahedra: 40_000_000,
+            max_bytes: 2 << 30,
+        }
     }
 }
 
@@ -100,6 +166,14 @@ impl Limits {
     fn check_triangles(&self, format: MeshFormat, place: Place, count: usize) -> Result<(), ImportError> {
         let limit = self.max_triangles;
         let what = "triangles";
+        if count > limit { Err(ImportError::OverLimit { format, place, what, count, limit }) } else { Ok(()) }
+    }
+}
+
+impl Limits {
+    fn check_tetrahedra(&self, format: MeshFormat, place: Place, count: usize) -> Result<(), ImportError> {
+        let limit = self.max_tetrahedra;
+        let what = "tetrahedra";
         if count > limit { Err(ImportError::OverLimit { format, place, what, count, limit }) } else { Ok(()) }
     }
 }
@@ -153,7 +227,7 @@ pub enum ImportError {
         format: MeshFormat,
         /// Where the limit was passed.
         place: Place,
-        /// "vertices" or "triangles".
+        /// "vertices", "triangles" or "tetrahedra".
         what: &'static str,
         /// How many there are, at least.
         count: usize,
@@ -236,6 +310,39 @@ pub enum ImportError {
         /// Format of the file.
         format: MeshFormat,
     },
+    /// The file is well formed but has no tetrahedron.
+    #[error(
+        "{format}: the file has no tetrahedra; make a mesh of the volume, not of the surface alone, and save all elements"
+    )]
+    NoTetrahedra {
+        /// Format of the file.
+        format: MeshFormat,
+    },
+    /// A tetrahedron has no volume.
+    #[error(
+        "{format}: element {element} has no volume: its corners {corners} lie in a plane; remove it, or make the mesh again \
+         with better shapes"
+    )]
+    FlatElement {
+        /// Format of the file.
+        format: MeshFormat,
+        /// Its number in the file.
+        element: u64,
+        /// Its corners, as the file numbers them, or where they are.
+        corners: String,
+    },
+    /// Two tetrahedra have the same corners.
+    #[error(
+        "{format}: elements {first} and {second} have the same corners, so that they overlap; remove one of the two"
+    )]
+    DoubledElement {
+        /// Format of the file.
+        format: MeshFormat,
+        /// Number of one in the file.
+        first: u64,
+        /// Number of the other.
+        second: u64,
+    },
     /// The mesh that was read is not usable.
     #[error("{format}: {source}; repair the mesh where it was made")]
     Mesh {
@@ -259,24 +366,36 @@ impl ImportError {
             | ImportError::FileTooLarge { .. }
             | ImportError::WrongFormat { .. }
             | ImportError::NoVertices { .. }
+            | ImportError::NoTetrahedra { .. }
+            | ImportError::FlatElement { .. }
+            | ImportError::DoubledElement { .. }
             | ImportError::Mesh { .. } => None,
         }
     }
 }
 
-/// Reads a mesh. Time and memory are in proportion to `bytes`; see the module for what is promised.
-pub fn read_mesh(bytes: &[u8], format: MeshFormat, limits: &Limits) -> Result<TriMesh, ImportError> {
+/// Refuses a file without bytes, or with too many.
+fn check_bytes(bytes: &[u8], format: MeshFormat, limits: &Limits) -> Result<(), ImportError> {
     if bytes.is_empty() {
         return Err(ImportError::EmptyFile { format });
     }
     if bytes.len() > limits.max_bytes {
         return Err(ImportError::FileTooLarge { format, bytes: bytes.len(), limit: limits.max_bytes });
     }
+    Ok(())
+}
+
+/// Reads a mesh; of a solid, its surface. Time and memory are in proportion to `bytes`; see the module for what is promised.
+pub fn read_mesh(bytes: &[u8], format: MeshFormat, limits: &Limits) -> Result<TriMesh, ImportError> {
+    check_bytes(bytes, format, limits)?;
     let mesh = match format {
         MeshFormat::Obj => obj::read(bytes, limits),
         MeshFormat::Ply => ply::read(bytes, limits),
         MeshFormat::Stl => stl::read(bytes, limits),
         MeshFormat::ThreeDs => three_ds::read(bytes, limits),
+        MeshFormat::Gmsh | MeshFormat::TetGen | MeshFormat::Vtk | MeshFormat::Vtu | MeshFormat::Medit => {
+            read_solid(bytes, format, limits).map(|solid| solid.surface())
+        }
     }?;
     match mesh.validate() {
         Ok(()) => Ok(mesh),
@@ -343,8 +462,12 @@ mod tests {
         assert_eq!(MeshFormat::from_extension(""), None);
         for format in MeshFormat::ALL {
             assert_eq!(MeshFormat::from_extension(format.extension()), Some(format));
-            assert_eq!(MeshFormat::from_extension(&format.to_string()), Some(format));
+            assert!(MeshFormat::EXTENSIONS.contains(&format.extension()));
         }
+        for extension in MeshFormat::EXTENSIONS {
+            assert!(MeshFormat::from_extension(extension).is_some(), "{extension}");
+        }
+        assert_eq!(MeshFormat::from_extension("Node"), Some(MeshFormat::TetGen));
     }
 
     #[test]

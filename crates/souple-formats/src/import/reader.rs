@@ -6,23 +6,25 @@ use std::borrow::Cow;
 use super::{ImportError, MeshFormat, Place, malformed};
 
 /// Walks through a text word by word and line by line. Lines end with LF, CRLF or CR.
+#[derive(Clone)]
 pub(super) struct Words<'a> {
     bytes: &'a [u8],
     at: usize,
     line: usize,
     obj_rules: bool,
+    comments: bool,
 }
 
 impl<'a> Words<'a> {
     /// Starts at byte `at`, which is on line `line`.
     pub(super) fn new(bytes: &'a [u8], at: usize, line: usize) -> Self {
-        Words { bytes, at, line, obj_rules: false }
+        Words { bytes, at, line, obj_rules: false, comments: false }
     }
 
     /// Starts at the beginning, with the rules of OBJ: `#` opens a comment, a backslash at the end of a line joins it
     /// to the next one (not in a comment, where paths may end so).
     pub(super) fn with_obj_rules(bytes: &'a [u8]) -> Self {
-        Words { obj_rules: true, ..Words::new(bytes, 0, 1) }
+        Words { obj_rules: true, comments: true, ..Words::new(bytes, 0, 1) }
     }
 
     /// The line the next word stands on.
@@ -40,7 +42,7 @@ impl<'a> Words<'a> {
                     self.end_line();
                 }
                 b'\n' | b'\r' => return None,
-                b'#' if self.obj_rules => return None,
+                b'#' if self.comments => return None,
                 _ => break,
             }
         }
@@ -48,7 +50,7 @@ impl<'a> Words<'a> {
         while let Some(byte) = self.peek(0) {
             match byte {
                 b' ' | b'\t' | 0x0b | 0x0c | b'\n' | b'\r' => break,
-                b'#' if self.obj_rules => break,
+                b'#' if self.comments => break,
                 b'\\' if self.is_continuation() => break,
                 _ => self.at += 1,
             }
@@ -89,6 +91,47 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// Offset in the file of the next byte.
+    pub(super) fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// Starts with the rules of most text formats: `#` opens a comment, and nothing joins lines.
+    pub(super) fn with_comments(bytes: &'a [u8]) -> Self {
+        Words { comments: true, ..Words::new(bytes, 0, 1) }
+    }
+
+    /// The next `count` bytes, whatever they are; none if there are fewer. Line ends in them are not counted.
+    pub(super) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let end = self.at.checked_add(count)?;
+        let taken = self.bytes.get(self.at..end)?;
+        self.at = end;
+        Some(taken)
+    }
+
+    /// Goes just past the next `needle`, whatever is before it. False, and nothing changes, if there is none.
+    pub(super) fn skip_past(&mut self, needle: &[u8]) -> bool {
+        let left = self.bytes.get(self.at..).unwrap_or_default();
+        match find(left, needle) {
+            Some(found) => {
+                self.at += found + needle.len();
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Goes to the start of the next line, past whatever bytes there are in this one; only LF and CRLF end it.
+    pub(super) fn skip_line_before_binary(&mut self) {
+        while let Some(byte) = self.peek(0) {
+            self.at += 1;
+            if byte == b'\n' {
+                self.line += 1;
+                return;
+            }
+        }
+    }
+
     /// How many bytes were not read yet.
     pub(super) fn bytes_left(&self) -> usize {
         self.bytes.len().saturating_sub(self.at)
@@ -110,6 +153,19 @@ impl<'a> Words<'a> {
         }
         self.line += 1;
     }
+}
+
+/// Where `needle` begins in `hay` for the first time.
+pub(super) fn find(hay: &[u8], needle: &[u8]) -> Option<usize> {
+    let first = *needle.first()?;
+    let mut from = 0;
+    while let Some(at) = hay.get(from..)?.iter().position(|&byte| byte == first) {
+        if hay.get(from + at..)?.starts_with(needle) {
+            return Some(from + at);
+        }
+        from += at + 1;
+    }
+    None
 }
 
 /// Reads a number; NaN and infinity pass, callers that need finite numbers check.
@@ -201,7 +257,7 @@ mod tests {
     use super::*;
 
     fn lines(text: &[u8], obj_rules: bool) -> Vec<(usize, Vec<String>)> {
-        let mut words = Words { obj_rules, ..Words::new(text, 0, 1) };
+        let mut words = Words { obj_rules, comments: obj_rules, ..Words::new(text, 0, 1) };
         let mut out = Vec::new();
         while let Some(first) = words.first_word() {
             let Place::Line(line) = words.place() else { unreachable!() };

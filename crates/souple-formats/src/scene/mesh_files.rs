@@ -7,7 +7,7 @@ use souple::scene::{ColliderShape, InlineMesh, MeshFile, Scene, Shape};
 use thiserror::Error;
 
 use super::error::quotable;
-use crate::import::{Limits, MeshFormat, read_mesh};
+use crate::import::{ImportError, Limits, MeshFormat, SolidMesh, read_mesh, read_solid, read_tetgen};
 
 /// Why a path in a scene is refused.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
@@ -95,20 +95,52 @@ pub fn read_mesh_file(
     let extension =
         file.path.rsplit(['/', '\\']).next().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
     let format = extension.and_then(MeshFormat::from_extension).ok_or_else(|| {
-        let known: Vec<String> =
-            MeshFormat::ALL.iter().map(|format| format!(".{}", format.extension())).collect();
-        let help = format!("convert it to one of {}", known.join(", "));
+        let help = format!("convert it to one of .{}", MeshFormat::EXTENSIONS.join(", ."));
         SceneError::new(field, format!("'{name}' is not a mesh format that can be read"), help)
     })?;
-    let bytes = read(&file.path).map_err(|problem| {
-        let help = "the path is relative to the scene file and stays inside its folder";
-        SceneError::new(field, format!("cannot read '{name}': {problem}"), help)
-    })?;
-    let mesh = read_mesh(&bytes, format, &Limits::default()).map_err(|error| {
+    let mut read = |path: &str| {
+        read(path).map_err(|problem| {
+            let help = "the path is relative to the scene file and stays inside its folder";
+            SceneError::new(field, format!("cannot read '{}': {problem}", quotable(path)), help)
+        })
+    };
+    let unusable = |error: ImportError| {
         let help = "repair the mesh file, or export it again";
         SceneError::new(field, format!("cannot use '{name}': {error}"), help)
-    })?;
+    };
+    let bytes = read(&file.path)?;
+    let limits = Limits::default();
+    if format.is_solid() {
+        let solid = match tetgen_pair(&file.path) {
+            Some((node, ele)) if node == file.path => read_tetgen(&bytes, &read(&ele)?, &limits),
+            Some((node, _)) => read_tetgen(&read(&node)?, &bytes, &limits),
+            None => read_solid(&bytes, format, &limits),
+        };
+        let solid = solid.map_err(unusable)?;
+        return Ok(inline_solid(if file.weld { solid.welded() } else { solid }));
+    }
+    let mesh = read_mesh(&bytes, format, &limits).map_err(unusable)?;
     let mesh = if file.weld { mesh.welded() } else { mesh };
     let positions = mesh.positions.iter().map(|position| position.to_array()).collect();
-    Ok(InlineMesh { positions, triangles: mesh.triangles, uvs: mesh.uvs })
+    Ok(InlineMesh { positions, triangles: mesh.triangles, uvs: mesh.uvs, ..InlineMesh::default() })
+}
+
+/// The `.node` and the `.ele` file of a mesh of TetGen, of which one is named; none of other files.
+pub fn tetgen_pair(path: &str) -> Option<(String, String)> {
+    let (stem, ending) = path.rsplit_once('.')?;
+    let other = |ending: &str, other: &str| {
+        let is_loud = ending.bytes().all(|byte| byte.is_ascii_uppercase());
+        format!("{stem}.{}", if is_loud { other.to_ascii_uppercase() } else { other.to_owned() })
+    };
+    match ending.to_ascii_lowercase().as_str() {
+        "node" => Some((path.to_owned(), other(ending, "ele"))),
+        "ele" => Some((other(ending, "node"), path.to_owned())),
+        _ => None,
+    }
+}
+
+/// A solid as it stands in a scene; its surface is made when the scene is built.
+fn inline_solid(solid: SolidMesh) -> InlineMesh {
+    let positions = solid.positions.iter().map(|position| position.to_array()).collect();
+    InlineMesh { positions, tetrahedra: solid.tetrahedra, labels: solid.labels, ..InlineMesh::default() }
 }

@@ -129,6 +129,7 @@ pub fn for_form(body: &Body) -> Body {
         young_modulus: body.young_modulus,
         poisson_ratio: body.poisson_ratio,
         law: body.law,
+        materials: body.materials.clone(),
         thickness: body.thickness,
         bending: body.bending,
         area_stiffness: body.area_stiffness,

@@ -6,9 +6,11 @@ use glam::DVec3;
 
 use super::dials::{Dialled, dialled};
 use super::embed::{PlacedCells, embed};
+use super::materials::solid_densities;
 use super::rigid::place_rigid;
 use super::select::{Particles, select};
 use super::solid::{build_solid, cell_volumes, place_block, stiff_tetrahedron};
+use super::tet_mesh::place_mesh;
 use super::world::{check_motion, share};
 use super::{
     Checked, LARGEST, STIFFEST, direction, finite, not_negative, positive, stiffness, vector, wrong,
@@ -29,9 +31,7 @@ use crate::mesh::{
 };
 use crate::model::{BodyModel, GroupModel, LimitModel, PinModel};
 use crate::scene::SurfaceContact;
-use crate::scene::{
-    Body, Family, Grid, InlineMesh, Layout, LengthLimit, Placement, RopeMass, Shape, Strands, Wind,
-};
+use crate::scene::{Body, Family, Grid, Layout, LengthLimit, Placement, RopeMass, Shape, Strands, Wind};
 
 /// A ball of a million vertices has so many subdivisions.
 const MAX_SUBDIVISIONS: u32 = 8;
@@ -42,6 +42,8 @@ pub(super) struct Placed {
     pub(super) mesh: TriMesh,
     pub(super) segments: Vec<[u32; 2]>,
     pub(super) tetrahedra: Vec<[u32; 4]>,
+    /// Label of the material of each tetrahedron, or none.
+    pub(super) labels: Vec<u32>,
     pub(super) cells: Option<PlacedCells>,
     pub(super) mapping: Mapping,
     /// Vertices at the end that are mechanics alone.
@@ -113,7 +115,7 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
             Placed { mesh: generate::ball(b), ..Placed::default() }
         }
         Shape::Block(b) => place_block(&format!("{at}.shape.block"), b)?,
-        Shape::Mesh(m) => Placed { mesh: inline_mesh(m), ..Placed::default() },
+        Shape::Mesh(m) => place_mesh(&format!("{at}.shape.mesh"), m)?,
         Shape::File(f) => {
             return wrong(
                 &format!("{at}.shape.file.path"),
@@ -155,11 +157,6 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
         );
     }
     Ok(placed)
-}
-
-pub(super) fn inline_mesh(m: &InlineMesh) -> TriMesh {
-    let positions = m.positions.iter().map(|&p| DVec3::from(p)).collect();
-    TriMesh { positions, triangles: m.triangles.clone(), uvs: m.uvs.clone() }
 }
 
 fn check_strands(at: &str, s: &Strands) -> Checked<()> {
@@ -445,9 +442,11 @@ fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed)
         let half = 0.5 * x[s[0] as usize].distance(x[s[1] as usize]);
         s.iter().for_each(|&v| masses[v as usize] += half);
     }
-    for t in &placed.tetrahedra {
+    let densities = solid_densities(at, body, placed)?;
+    for (e, t) in placed.tetrahedra.iter().enumerate() {
         let quarter = sixfold_volume(t.map(|v| x[v as usize])) / 24.0;
-        t.iter().for_each(|&v| masses[v as usize] += quarter);
+        let weight = densities.as_ref().map_or(quarter, |of| quarter * of[e]);
+        t.iter().for_each(|&v| masses[v as usize] += weight);
     }
     if let Some(cells) = &placed.cells {
         cell_volumes(cells, &mut masses);
@@ -460,6 +459,7 @@ fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed)
     }
     let total: f64 = masses.iter().sum();
     let per_share = match (body.mass, body.density, fabric) {
+        _ if densities.is_some() => 1.0,
         (Some(_), Some(_), _) => {
             return wrong(&format!("{at}.mass"), "both mass and density are given", "keep one of the two");
         }

@@ -5,9 +5,11 @@ mod dials;
 mod embed;
 mod link;
 mod look;
+mod materials;
 mod rigid;
 mod select;
 mod solid;
+mod tet_mesh;
 mod world;
 
 use glam::DVec3;

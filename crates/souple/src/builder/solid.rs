@@ -4,7 +4,8 @@ use glam::DVec3;
 
 use super::body::Placed;
 use super::embed::PlacedCells;
-use super::{Checked, positive, stiffness, wrong};
+use super::materials::Moduli;
+use super::{Checked, positive, wrong};
 use crate::energy::cell::{self, CellMatrix, Part};
 use crate::energy::{CellKind, Energy, Hexahedra, RestTetrahedron, Tetrahedra, lame};
 use crate::mesh::cells::{Filled, block_cells, cell_boundary};
@@ -61,7 +62,11 @@ pub(super) fn build_solid(
     beta: f64,
 ) -> Checked<Option<Box<dyn Energy>>> {
     if placed.tetrahedra.is_empty() && placed.cells.is_none() {
-        let given = [("poisson_ratio", body.poisson_ratio.is_some()), ("law", body.law.is_some())];
+        let given = [
+            ("poisson_ratio", body.poisson_ratio.is_some()),
+            ("law", body.law.is_some()),
+            ("material", !body.materials.is_empty()),
+        ];
         if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
             return wrong(
                 &format!("{at}.{name}"),
@@ -88,26 +93,7 @@ pub(super) fn build_solid(
             "leave it out: `young_modulus`, `poisson_ratio` and `law` say what a solid is made of",
         );
     }
-    let Some(young) = body.young_modulus else {
-        return wrong(
-            &format!("{at}.young_modulus"),
-            "nothing holds the solid together",
-            "give Young's modulus in Pa, e.g. 1e4 for jelly, 1e6 for rubber",
-        );
-    };
-    let young = stiffness(
-        &format!("{at}.young_modulus"),
-        positive(&format!("{at}.young_modulus"), young, "Pa")?,
-        "Pa",
-    )?;
-    let poisson = body.poisson_ratio.unwrap_or(0.3);
-    if poisson.is_nan() || poisson <= -1.0 || poisson >= 0.5 {
-        return wrong(
-            &format!("{at}.poisson_ratio"),
-            format!("it must be above −1 and below 0.5, but is {poisson}"),
-            "0.3 is usual; of flesh and rubber 0.45 to 0.49: at 0.5 no volume could change, which elements cannot do",
-        );
-    }
+    let moduli = Moduli::new(at, body, &placed.labels)?;
     let takes = matches!(
         group.solver,
         SolverKind::ExplicitEuler
@@ -139,6 +125,7 @@ pub(super) fn build_solid(
                 "use `polar` or `qr`, or cut cells into tetrahedra",
             );
         }
+        let (young, poisson) = moduli.of(0);
         let kinds = cells.kinds.iter().map(|filled| cell_kind(cells, filled, young, poisson)).collect();
         let (corners, kind) = (cells.corners.clone(), cells.kind.clone());
         return Ok(Some(Box::new(Hexahedra { corners, kind, kinds, law, damping: beta })));
@@ -146,6 +133,7 @@ pub(super) fn build_solid(
     let x = &placed.mesh.positions;
     let mut elements = Vec::with_capacity(placed.tetrahedra.len());
     for (t, corners) in placed.tetrahedra.iter().enumerate() {
+        let (young, poisson) = moduli.of(t);
         let Some(element) = RestTetrahedron::new(*corners, x, young, poisson) else {
             let volume = sixfold_volume(corners.map(|v| x[v as usize])) / 6.0;
             let what = if volume < 0.0 { "is inside out" } else { "has no volume" };

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::body::inline_mesh;
 use super::select::{Particles, select};
+use super::tet_mesh::place_mesh;
 use super::{Checked, LARGEST, direction, finite, not_negative, positive, vector, wrong};
 use crate::contact::primitives::Primitive;
 use crate::contact::response::ContactMaterial;
@@ -106,7 +106,7 @@ fn build_form(at: &str, collider: &Collider) -> Checked<ColliderForm> {
 
 /// A mesh as the shape of a collider.
 fn mesh_form(at: &str, mesh: &InlineMesh, scale: f64) -> Checked<ColliderForm> {
-    let mut mesh = inline_mesh(mesh);
+    let mut mesh = place_mesh(&format!("{at}.shape.mesh"), mesh)?.mesh;
     // As given, so that the message shows the numbers of the file.
     if let Err(problem) = mesh.validate() {
         return wrong(&format!("{at}.shape"), problem.to_string(), "repair or re-export the mesh");

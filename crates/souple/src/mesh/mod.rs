@@ -15,6 +15,7 @@ pub mod tear;
 pub mod tetrahedron;
 mod topology;
 mod triangle;
+mod voxel_volume;
 pub mod voxels;
 
 pub use closed::{enclosed_volume, open_edges, winding_number};
@@ -22,3 +23,4 @@ pub use collider::{ColliderMesh, ColliderMeshError, MAX_TRIANGLES, MeshRepairs};
 pub use patch::Patch;
 pub use topology::{Edge, HopSearch, Rows, Spring, SpringFamily, Topology, mesh_edges, neighbours};
 pub use triangle::{MAX_VERTICES, MeshError, MeshLint, TriMesh, bounds, triangle_area, vertex_normals};
+pub use voxel_volume::VoxelVolume;

@@ -19,6 +19,36 @@ pub fn sixfold_volume([a, b, c, d]: [DVec3; 4]) -> f64 {
     (b - a).dot((c - a).cross(d - a))
 }
 
+/// Whether a tetrahedron has no volume: against the cube of its longest edge nothing but rounding is left of it.
+pub fn is_flat(corners: [DVec3; 4]) -> bool {
+    let [a, b, c, d] = corners;
+    let edges = [b - a, c - a, d - a, c - b, d - b, d - c];
+    let longest = edges.iter().map(|e| e.length()).fold(0.0, f64::max);
+    let volume = sixfold_volume(corners).abs();
+    volume.is_nan() || volume == 0.0 || volume <= 1e-13 * longest * longest * longest
+}
+
+/// How many tetrahedra are inside out; corners beyond the vertices count nothing.
+pub fn inside_out(positions: &[DVec3], tetrahedra: &[[u32; 4]]) -> usize {
+    tetrahedra.iter().filter(|t| is_inside_out(positions, t)).count()
+}
+
+/// Turns tetrahedra round that are inside out, by an exchange of their last two corners, and says how many were.
+pub fn turn_round(positions: &[DVec3], tetrahedra: &mut [[u32; 4]]) -> usize {
+    let mut turned = 0;
+    for t in tetrahedra.iter_mut().filter(|t| is_inside_out(positions, t)) {
+        t.swap(2, 3);
+        turned += 1;
+    }
+    turned
+}
+
+fn is_inside_out(positions: &[DVec3], t: &[u32; 4]) -> bool {
+    let corner = |v: u32| positions.get(v as usize).copied();
+    let [Some(a), Some(b), Some(c), Some(d)] = t.map(corner) else { return false };
+    sixfold_volume([a, b, c, d]) < 0.0
+}
+
 /// The faces that belong to one tetrahedron alone, facing outwards, in the order of their tetrahedra.
 pub fn boundary(tetrahedra: &[[u32; 4]]) -> Vec<[u32; 3]> {
     let faces = |&[a, b, c, d]: &[u32; 4]| [[a, c, b], [a, b, d], [a, d, c], [b, c, d]];

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Look, Motion, Vec3};
+use super::{Look, Material, Motion, Vec3};
 
 scene_type! {
     /// A soft body: particles joined by springs, with a surface or a line to show.
@@ -35,6 +35,9 @@ scene_type! {
         /// How a solid answers strain.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub law: Option<SolidLaw>,
+        /// What the parts of a solid mesh are made of, by their labels; what is not said here is that of the body (FAU-04).
+        #[serde(rename = "material", skip_serializing_if = "Vec::is_empty")]
+        pub materials: Vec<Material>,
         /// Makes a solid of a surface: cells around it are its mechanics, and the surface follows them.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub embed: Option<Embed>,
@@ -104,6 +107,7 @@ impl Default for Body {
             young_modulus: None,
             poisson_ratio: None,
             law: None,
+            materials: Vec::new(),
             embed: None,
             rigid: false,
             thickness: None,
@@ -435,7 +439,7 @@ impl Default for Ball {
 scene_type! {
     /// A mesh file.
     pub struct MeshFile {
-        /// Path relative to the scene file: .obj, .ply, .stl or .3ds.
+        /// Path relative to the scene file: .obj, .ply, .stl or .3ds; of a solid .msh, .ele, .node, .vtk, .vtu or .mesh.
         pub path: String,
         /// Merge vertices at the same place, so that seams do not come apart (on by default).
         #[serde(default = "yes")]
@@ -459,6 +463,12 @@ scene_type! {
         /// Texture coordinates, one per vertex, or none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub uvs: Vec<[f64; 2]>,
+        /// Tetrahedra: with them it is a solid, whose surface is theirs (FAU-01).
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub tetrahedra: Vec<[u32; 4]>,
+        /// Label of the material of each tetrahedron, or none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub labels: Vec<u32>,
     }
 }
 

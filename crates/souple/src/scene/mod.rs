@@ -31,10 +31,12 @@ macro_rules! scene_type {
 
 mod body;
 mod look;
+mod material;
 mod world;
 
 pub use body::*;
 pub use look::*;
+pub use material::*;
 pub use world::*;
 
 scene_type! {

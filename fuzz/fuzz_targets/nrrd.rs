@@ -1,0 +1,7 @@
+//! Any bytes as NRRD.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use souple_formats::import::volume::VolumeFormat;
+
+fuzz_target!(|bytes: &[u8]| souple_fuzz::check_volume(bytes, VolumeFormat::Nrrd));
