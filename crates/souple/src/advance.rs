@@ -2,10 +2,10 @@
 
 use glam::DVec3;
 
-use crate::contact::{Contacts, resting, surfaces};
+use crate::contact::{ContactPoint, Contacts, resting, surfaces};
 use crate::control::{Control, PinTarget};
 use crate::coupled;
-use crate::energy::{ContactSprings, rub};
+use crate::energy::{ContactSpring, ContactSprings, rub};
 use crate::health::{Symptom, examine};
 use crate::lanes::Point;
 use crate::mesh::tear::{TearScratch, tear};
@@ -63,6 +63,8 @@ pub(crate) struct Workspace {
     /// Followers that were put somewhere, and what their parents had before.
     wanted: Vec<(u32, DVec3)>,
     led: Vec<DVec3>,
+    /// Contacts with colliders that springs of the system held in this substep.
+    lay: Vec<ContactPoint>,
     rigid: Option<RigidFrame>,
     /// Where particles were when the substep began, m, and their velocities, m/s.
     x0: Vec<DVec3>,
@@ -90,6 +92,7 @@ impl Workspace {
             mobilities: Vec::new(),
             wanted: Vec::new(),
             led: Vec::new(),
+            lay: Vec::new(),
             rigid: body.rigid,
             x0: Vec::new(),
             v0: Vec::new(),
@@ -168,6 +171,8 @@ impl Workspace {
             self.lead_supports(model, s1);
             self.v0.clone_from(&self.candidate.v);
             self.springs.springs.clear();
+            self.lay.clear();
+            self.contacts.lies = self.lies();
         }
     }
 
@@ -228,10 +233,15 @@ impl Workspace {
         self.takes_contacts() && self.candidate.topology.is_solid() && !self.contacts.pairs.is_empty()
     }
 
-    /// Ends a substep in which it lay on colliders: what pushed rubs. The springs after the first few are forgotten.
-    pub(crate) fn end_lying(&mut self, of_surfaces: usize) {
+    /// Ends a substep in which it lay on these colliders: what pushed rubs. The springs after the first few are forgotten.
+    pub(crate) fn end_lying(&mut self, of_surfaces: usize, colliders: &[u32]) {
         let BodyState { x, v, topology, .. } = &mut self.candidate;
         let springs = &self.springs.springs[of_surfaces..];
+        for (spring, &collider) in springs.iter().zip(colliders).filter(|(s, _)| s.depth(x) > 0.0) {
+            let ContactSpring { normal, particles: [(vertex, _), ..], .. } = *spring;
+            let depth = spring.depth(x);
+            self.lay.push(ContactPoint { vertex, collider, point: x[vertex as usize], normal, depth });
+        }
         let mapping = &topology.mapping;
         if mapping.is_empty() {
             rub(springs, self.h, &self.mobilities, x, v);
@@ -308,6 +318,7 @@ impl Workspace {
                     contacts.widen_reach(x0, x, *b, model, control);
                 }
                 contacts.collide(*b, model, control, shares, *h, topology, mobilities, x0, x, v);
+                contacts.points.append(&mut self.lay);
                 self.lead_parents();
             }
         }

@@ -169,7 +169,8 @@ impl Coupled {
 
 /// What a body lies on in a substep.
 pub(crate) struct Lying {
-    springs: Vec<ContactSpring>,
+    /// Springs, and the collider of each.
+    springs: Vec<(u32, ContactSpring)>,
     /// Particle and collider of each spring that there was: one that had to pull does not come back.
     listed: BTreeSet<(u32, u32)>,
     /// Where particles are expected, m.
@@ -204,7 +205,8 @@ pub(crate) fn solve_lying(
         }
     }
     for (&k, lying) in members.iter().zip(&lying) {
-        works[k].end_lying(lying.of_surfaces);
+        let colliders: Vec<u32> = lying.springs.iter().map(|(c, _)| *c).collect();
+        works[k].end_lying(lying.of_surfaces, &colliders);
     }
 }
 
@@ -220,7 +222,7 @@ fn expect(work: &mut Workspace, frame: &Frame, shares: (f64, f64), lying: &mut L
     let Lying { springs, listed, ahead, of_surfaces } = lying;
     let before = springs.len();
     if is_later {
-        springs.retain(|spring| spring.depth(ahead) >= 0.0);
+        springs.retain(|(_, spring)| spring.depth(ahead) >= 0.0);
     }
     let pushing = springs.len();
     if work.lies() {
@@ -232,12 +234,12 @@ fn expect(work: &mut Workspace, frame: &Frame, shares: (f64, f64), lying: &mut L
             ahead,
             |c, spring| {
                 if listed.insert((spring.particles[0].0, c)) {
-                    springs.push(spring);
+                    springs.push((c, spring));
                 }
             },
         );
     }
     work.springs.springs.truncate(*of_surfaces);
-    work.springs.springs.extend(&*springs);
+    work.springs.springs.extend(springs.iter().map(|(_, spring)| *spring));
     pushing != before || springs.len() != pushing
 }

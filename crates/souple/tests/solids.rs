@@ -169,8 +169,8 @@ fn an_embedded_surface_follows_its_cells_and_weighs_what_it_holds() {
         let mass: f64 = topology.masses.iter().sum();
         let exact = 4.0 / 3.0 * std::f64::consts::PI * 0.125 * 1100.0;
         // Cells of tetrahedra are full wherever the surface passes.
-        let most = if cut == Cells::Five { 2.0 } else { 1.03 };
-        assert!(mass > 0.97 * exact && mass < most * exact, "{mass} of {exact}");
+        let most = if cut == Cells::Five { 2.0 } else { 1.02 };
+        assert!(mass > 0.98 * exact && mass < most * exact, "{mass} of {exact}");
         assert_eq!(topology.visible(), 642);
         (0..20).for_each(|_| s.step());
         let body = &s.state().bodies[0];
@@ -181,7 +181,7 @@ fn an_embedded_surface_follows_its_cells_and_weighs_what_it_holds() {
         let first = topology.rest_positions[0] - body.x[0];
         assert!(first.y > 0.1);
         for (r, x) in topology.rest_positions.iter().zip(&body.x) {
-            assert!((*r - *x - first).length() < 1e-9);
+            assert!((*r - *x - first).length() < 1e-4 * first.y);
         }
     }
 }
@@ -198,7 +198,7 @@ fn an_embedded_ball_lands_on_its_surface() {
     (0..180).for_each(|_| s.step());
     let measures = s.measures();
     // On the skin, less what the spring of a contact gives way; and at rest: the whole ball would have 7.7 J if it fell for a step.
-    assert!(measures.lowest > 1.5e-3 && measures.lowest < 2.1e-3, "{}", measures.lowest);
+    assert!(measures.lowest > 0.5e-3 && measures.lowest < 2.1e-3, "{}", measures.lowest);
     assert!(measures.kinetic_energy < 0.1, "{}", measures.kinetic_energy);
     let highest = s.state().bodies[0].x.iter().map(|x| x.y).fold(0.0, f64::max);
     assert!(highest > 0.9 && highest < 1.1, "{highest}");

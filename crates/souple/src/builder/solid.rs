@@ -184,13 +184,21 @@ fn cell_kind(cells: &PlacedCells, filled: &[Filled], young: f64, poisson: f64) -
     CellKind { size: cells.size, matrix }
 }
 
-/// Adds the volume that each corner of the cells stands for, m³.
+/// Adds the volume that each corner of the cells stands for, m³: together that of what fills them.
 pub(super) fn cell_volumes(cells: &PlacedCells, volumes: &mut [f64]) {
     let of = |filled: &Vec<Filled>| cell::lumped(&cell::mass_matrix(cells.size, &parts(filled, 1.0, 0.0)));
     let kinds: Vec<[f64; 8]> = cells.kinds.iter().map(of).collect();
+    let exact = |filled: &Vec<Filled>| -> f64 {
+        let shares = filled.iter().map(|f| (f.high - f.low).to_array().iter().product::<f64>());
+        shares.sum::<f64>() * cells.size.x * cells.size.y * cells.size.z
+    };
+    let filled: Vec<f64> = cells.kinds.iter().map(exact).collect();
+    let sum = |of: &dyn Fn(usize) -> f64| cells.kind.iter().map(|k| of(*k as usize)).sum::<f64>();
+    // What is filled everywhere, a little, is taken from all.
+    let scale = sum(&|k| filled[k]) / sum(&|k| kinds[k].iter().sum());
     for (corners, kind) in cells.corners.iter().zip(&cells.kind) {
         for (&v, volume) in corners.iter().zip(kinds[*kind as usize]) {
-            volumes[v as usize] += volume;
+            volumes[v as usize] += volume * scale;
         }
     }
 }

@@ -68,6 +68,8 @@ pub struct Contacts {
     pub(crate) pairs: Vec<u32>,
     /// The contacts of its last substep.
     pub points: Vec<ContactPoint>,
+    /// Whether springs of its system hold it off colliders: then it is put out only where these gave way by half of the distance.
+    pub(crate) lies: bool,
 }
 
 impl Contacts {
@@ -77,6 +79,7 @@ impl Contacts {
             reach: (DVec3::ZERO, DVec3::ZERO),
             pairs: Vec::with_capacity(colliders),
             points: Vec::with_capacity(body.topology.len()),
+            lies: false,
         }
     }
 
@@ -208,7 +211,8 @@ impl Contacts {
             let Some(shape) = collider.form.primitive() else { continue };
             let (start, end) = &control.colliders[c as usize];
             let (pose0, pose1) = (start.lerp(end, s0), start.lerp(end, s1));
-            let skin = model.distance(b, c as usize);
+            let by_springs = self.lies && model.material(b, c as usize).restitution == 0.0;
+            let skin = model.distance(b, c as usize) * if by_springs { 0.5 } else { 1.0 };
             let (low, high) = shape.swept_bounds(&pose0, &pose1, skin);
             // Friction once: later passes only push.
             let push = ContactMaterial { friction: 0.0, restitution: 0.0, tangential_keep: None };

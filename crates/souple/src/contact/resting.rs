@@ -19,7 +19,7 @@ use crate::model::Model;
 pub(crate) const ROUNDS: u32 = 3;
 
 /// Springs let through 1 / (1 + this) of what would be without them.
-const STIFFNESS: f64 = 10.0;
+const STIFFNESS: f64 = 50.0;
 
 /// Adds springs for particles that are nearer to a collider at `ahead` than they should be, when the substep of `h` to share `s1` of the step ends.
 pub(crate) fn expect(
