@@ -488,6 +488,12 @@ impl Workspace {
         self.mobilities.clone_from(&self.inverse_masses);
         if !mapping.is_empty() {
             mapping.mobilities(&mut self.mobilities);
+            if let Some(rigid) = self.rigid.filter(|rigid| self.inverse_masses[rigid.first] != 0.0) {
+                let quarter = topology.masses[rigid.first];
+                for (mobility, rest) in self.mobilities.iter_mut().zip(&topology.rest_positions) {
+                    *mobility = rigid.mobility(&topology.rest_positions, quarter, *rest);
+                }
+            }
             self.mobilities[topology.visible()..].fill(0.0);
             mapping.rows().for_each(|(child, _)| self.inverse_masses[child as usize] = 0.0);
         }
@@ -496,28 +502,38 @@ impl Workspace {
     /// Contact has put followers somewhere: their parents are moved so that they come there, and with them all others (FAU-64).
     fn lead_parents(&mut self) {
         let Workspace { candidate, inverse_masses, wanted, led, rigid, .. } = self;
-        let BodyState { x, v, topology, .. } = &mut *candidate;
+        let BodyState { x, v, topology, .. } = candidate;
         if topology.mapping.is_empty() {
             return;
         }
-        let mut led_any = false;
-        for values in [x, v] {
+        let rigid = rigid.filter(|rigid| inverse_masses[rigid.first] != 0.0);
+        let mut is_led = false;
+        for places in [true, false] {
+            let values = if places { &mut *x } else { &mut *v };
             led.clone_from(values);
             topology.mapping.apply(led);
             wanted.clear();
             let moved = |child: u32| led[child as usize] != values[child as usize];
             let rows = topology.mapping.rows().map(|(child, _)| child).filter(|child| moved(*child));
             wanted.extend(rows.map(|child| (child, values[child as usize])));
-            if !wanted.is_empty() {
+            if wanted.is_empty() {
+                continue;
+            }
+            is_led = true;
+            let Some(rigid) = rigid else {
                 topology.mapping.lead(wanted, inverse_masses, LEADING, values);
-                led_any = true;
+                continue;
+            };
+            // What a sweep bends is straightened at once, so that the next one knows what is left.
+            for _ in 0..LEADING {
+                topology.mapping.lead(wanted, inverse_masses, 1, if places { &mut *x } else { &mut *v });
+                match places {
+                    true => rigid.project(&topology.rest_positions, x, v),
+                    false => rigid.project_velocities(x, v),
+                }
             }
         }
-        let BodyState { x, v, topology, .. } = candidate;
-        if led_any {
-            if let Some(rigid) = rigid.filter(|rigid| inverse_masses[rigid.first] != 0.0) {
-                rigid.project(&topology.rest_positions, x, v);
-            }
+        if is_led {
             topology.mapping.apply(x);
             topology.mapping.apply_j(v);
         }

@@ -91,7 +91,7 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
             );
         }
         let lint = crate::mesh::TriMesh {
-            positions: body.topology.rest_positions.clone(),
+            positions: body.topology.rest_positions[..body.topology.visible()].to_vec(),
             triangles: body.topology.triangles.clone(),
             uvs: Vec::new(),
         }

@@ -223,7 +223,7 @@ impl Island {
         let substeps = moving(works).map(|w| w.prepare(frame, halvings)).max().unwrap_or(1);
         let origin = touching.as_mut().map(|touching| touching.begin_frame(frame, works));
         let for_colliders = touching.as_ref().map_or(1, |t| t.substeps_for_colliders(frame, works));
-        let substeps = substeps.max(for_colliders);
+        let substeps = substeps.max(for_colliders).max(substeps_for_solids(frame, works));
         moving(works).for_each(|w| w.begin(frame, substeps, origin));
         if let Some(touching) = touching {
             touching.find_tangles(frame, works);
@@ -272,6 +272,35 @@ fn grow(triangles: &[[u32; 3]], marks: &mut [bool]) -> bool {
     let border: Vec<[u32; 3]> = triangles.iter().filter(marked).copied().collect();
     border.iter().flatten().for_each(|v| marks[*v as usize] = true);
     !border.is_empty()
+}
+
+/// Into how many substeps a frame must be cut so that no solid goes further towards another body in one than the distance they keep: what followers are
+/// held back by is spread over the body, and would come too late.
+fn substeps_for_solids(frame: &Frame, works: &[Workspace]) -> u32 {
+    let Frame { model, .. } = *frame;
+    let dt = model.frame_dt();
+    let ways: Vec<((DVec3, DVec3), f64)> = works
+        .iter()
+        .map(|w| {
+            let fastest = w.candidate.v.iter().fold(0.0f64, |m, v| m.max(v.length_squared())).sqrt();
+            (bounds(&w.candidate.x), fastest * dt + model.gravity.length() * dt * dt)
+        })
+        .collect();
+    let mut wanted = 1.0f64;
+    for a in 0..works.len() {
+        for b in a + 1..works.len() {
+            let rule = model.rule(Thing::Body(works[a].b), Thing::Body(works[b].b));
+            let is_solid = [a, b].iter().any(|k| works[*k].candidate.topology.is_solid());
+            let (((low, high), way), ((other_low, other_high), other_way)) = (ways[a], ways[b]);
+            let reach = DVec3::splat(way + other_way + f64::from(rule.skin));
+            let apart = (low - reach).cmpgt(other_high).any() || (high + reach).cmplt(other_low).any();
+            if rule.touch && is_solid && !apart {
+                wanted = wanted.max((way + other_way) / f64::from(rule.skin));
+            }
+        }
+    }
+    let usual = works.first().map_or(1, |w| model.groups[model.bodies[w.b].group].substeps);
+    wanted.min(f64::from(MOST_FOR_COLLIDERS * usual)).ceil() as u32
 }
 
 /// Moves all bodies by a substep: those that are coupled as one, others each by itself.

@@ -100,6 +100,16 @@ impl RigidFrame {
         Pose { rotation: DQuat::from_mat3(&turn), translation: now - turn * then }
     }
 
+    /// How easily a point of the body gives way, 1/kg: the mean over directions of what a unit impulse there changes its velocity by.
+    pub fn mobility(&self, rest: &[DVec3], quarter: f64, point: DVec3) -> f64 {
+        let rest = &rest[self.range()];
+        let middle = rest.iter().sum::<DVec3>() / 4.0;
+        let inertia = inertia(rest, middle) * quarter;
+        let (inverse, arm) = (inertia.inverse(), point - middle);
+        let trace = inverse.x_axis.x + inverse.y_axis.y + inverse.z_axis.z;
+        0.25 / quarter + (trace * arm.length_squared() - arm.dot(inverse * arm)) / 3.0
+    }
+
     /// Puts the particles back into their shape, with the momentum and angular momentum that they have.
     pub fn project(&self, rest: &[DVec3], x: &mut [DVec3], v: &mut [DVec3]) {
         let (rest, x, v) = (&rest[self.range()], &mut x[self.range()], &mut v[self.range()]);
@@ -125,14 +135,18 @@ fn turning(x: &[DVec3], v: &[DVec3], middle: DVec3) -> DVec3 {
     x.iter().zip(v).map(|(x, v)| (*x - middle).cross(*v)).sum()
 }
 
+/// Inertia of four particles of mass 1 about their middle.
+fn inertia(x: &[DVec3], middle: DVec3) -> DMat3 {
+    x.iter().fold(DMat3::ZERO, |sum, x| {
+        let arm = *x - middle;
+        sum + DMat3::from_diagonal(DVec3::splat(arm.length_squared())) - outer(arm)
+    })
+}
+
 /// Gives four particles of mass 1 the rigid motion of their mean velocity and that angular momentum.
 fn spin_with(x: &[DVec3], v: &mut [DVec3], middle: DVec3, momentum: DVec3) {
     let velocity = v.iter().sum::<DVec3>() / 4.0;
-    let inertia = x.iter().fold(DMat3::ZERO, |sum, x| {
-        let arm = *x - middle;
-        sum + DMat3::from_diagonal(DVec3::splat(arm.length_squared())) - outer(arm)
-    });
-    let spin = inertia.inverse() * momentum;
+    let spin = inertia(x, middle).inverse() * momentum;
     for (x, v) in x.iter().zip(v) {
         *v = velocity + spin.cross(*x - middle);
     }
@@ -183,6 +197,14 @@ mod tests {
         let moment = particles.iter().fold(DMat3::ZERO, |m, p| m + outer(*p - centre) * 0.75);
         assert!(centre.distance(inertia.centre) < 1e-14);
         assert!((moment - inertia.moment).to_cols_array().iter().all(|d| d.abs() < 1e-14));
+    }
+
+    #[test]
+    fn a_point_gives_way_as_its_arm_says() {
+        // A ball of 2 kg and radius 0.3 has I = 0.072 kg·m² about every axis: 1/m along the arm, 1/m + r²/I across it.
+        let inertia = Inertia { mass: 2.0, centre: DVec3::ZERO, moment: DMat3::from_diagonal(DVec3::splat(0.036)) };
+        let mobility = RigidFrame { first: 0 }.mobility(&inertia.particles(), 0.5, DVec3::Y * 0.3);
+        assert!((mobility - (0.5 + 2.0 / 3.0 * 0.09 / 0.072)).abs() < 1e-12, "{mobility}");
     }
 
     #[test]

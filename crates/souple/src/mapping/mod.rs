@@ -32,6 +32,14 @@ pub struct Mapping {
 
 const NONE: u32 = u32::MAX;
 
+/// So many times lighter than the heaviest of its neighbours a parent may be when followers lead it.
+const LIGHTEST: f64 = 4.0;
+
+/// A number, or no bound if it is 0.
+fn positive(value: f64) -> f64 {
+    if value > 0.0 { value } else { f64::INFINITY }
+}
+
 impl Mapping {
     /// Whether no particle follows another.
     pub fn is_empty(&self) -> bool {
@@ -171,15 +179,17 @@ impl Mapping {
     }
 
     /// Moves parents so that followers come to where they were put (FAU-18, FAU-64): the smallest change by mass of `x` that does,
-    /// found by turns (Kaczmarz 1937), which is what the pseudo-inverse of H gives. `wanted` lists followers and where they are
-    /// to be, m. Returns the furthest that one is still off, m.
+    /// found by turns (Kaczmarz 1937), which is what the pseudo-inverse of H gives. Parents that are much lighter than their neighbours count as if
+    /// they were not: they would fly away. `wanted` lists followers and where they are to be, m. Returns the furthest that one is still off, m.
     pub fn lead(&self, wanted: &[(u32, DVec3)], inverse_masses: &[f64], sweeps: u32, x: &mut [DVec3]) -> f64 {
         let mut off = 0.0f64;
         for sweep in 0..sweeps {
             off = 0.0;
             for &(child, place) in wanted {
                 let Some(row) = self.place_of(child) else { continue };
-                let mobility: f64 = self.row(row).map(|(p, w)| w * w * inverse_masses[p as usize]).sum();
+                let least = LIGHTEST * self.row(row).fold(f64::INFINITY, |m, (p, _)| m.min(positive(inverse_masses[p as usize])));
+                let ease = |p: u32| inverse_masses[p as usize].min(least);
+                let mobility: f64 = self.row(row).map(|(p, w)| w * w * ease(p)).sum();
                 if mobility == 0.0 {
                     continue;
                 }
@@ -187,7 +197,7 @@ impl Mapping {
                 let lack = (place - now) / mobility;
                 off = off.max(place.distance(now));
                 for (p, w) in self.row(row) {
-                    x[p as usize] += lack * (w * inverse_masses[p as usize]);
+                    x[p as usize] += lack * (w * ease(p));
                 }
             }
             if sweep > 0 && off == 0.0 {

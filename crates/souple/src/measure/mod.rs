@@ -149,7 +149,12 @@ pub fn body(index: usize, model: &BodyModel, state: &BodyState, control: &Contro
     let percentile = strains.get((strains.len().saturating_sub(1) as f64 * 0.999).round() as usize).copied();
     Measures {
         kinetic_energy: kinetic_energy(&topology.masses, &state.v),
-        elastic_energy: value("springs") + value("bending") + value("area") + value("volume"),
+        elastic_energy: value("springs")
+            + value("bending")
+            + value("area")
+            + value("volume")
+            + value("tetrahedra")
+            + value("hexahedra"),
         potential_energy: value("gravity"),
         momentum: momentum(&topology.masses, &state.v),
         angular_momentum: angular_momentum(&topology.masses, &state.x, &state.v),
