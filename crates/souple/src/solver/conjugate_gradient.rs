@@ -134,7 +134,7 @@ impl ImplicitEulerCg {
             diagonal: Vec::new(),
             pairs: Vec::new(),
             coarse: CoarseSpace::default(),
-            warped: Warped::default(),
+            warped: Warped::new(settings),
             is_warped: false,
             b: Vec::new(),
             rows: Vec::new(),
@@ -182,7 +182,7 @@ impl ImplicitEulerCg {
     /// Adds the coarse part to the preconditioned residuals and returns the size of the residual, r·z.
     fn finish_preconditioning(&mut self, problem: &Problem) -> f64 {
         if self.is_warped {
-            self.warped.solve(self.rows.iter().map(|r| r.residual), problem.inverse_masses);
+            self.warped.solve(self.rows.iter().map(|r| r.residual), problem);
             let warped = &self.warped;
             return problem.parallel.blocks_sum(&mut self.rows, &mut self.partial, |start, rows| {
                 let mut size = 0.0;
@@ -281,8 +281,15 @@ impl Solver for ImplicitEulerCg {
             });
             let before = size;
             size = self.finish_preconditioning(problem);
-            let turn = size / before;
-            let rows = &self.rows;
+            let (rows, image) = (&self.rows, &self.image);
+            // Polak and Ribière's: the same, unless the preconditioner is not a symmetric matrix.
+            let turn = match self.is_warped && !self.warped.is_symmetric() {
+                true => {
+                    let along = |i: usize| rows[i].preconditioned.dot(image[i]);
+                    -step * parallel.sum(rows.len(), &mut self.partial, along) / before
+                }
+                false => size / before,
+            };
             parallel.blocks(&mut self.direction, |start, block| {
                 for (k, d) in block.iter_mut().enumerate() {
                     *d = rows[start + k].preconditioned + *d * turn;

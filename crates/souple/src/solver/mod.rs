@@ -3,13 +3,16 @@
 //! The law, checked by `tests/solver_law.rs`: amplification of a known oscillator, order of convergence, momentum. A
 //! solver is chosen per group of bodies in the scene; it keeps scratch memory, never state.
 
+mod block_rows;
 mod cholesky;
 mod coarse;
 mod conjugate_gradient;
 mod explicit;
 mod filter;
+mod incomplete;
 mod incremental_potential;
 pub mod limits;
+mod multigrid;
 mod projective;
 pub mod stability;
 mod vertex_block_descent;
