@@ -1,34 +1,95 @@
 //! Iterations and times of the preconditioners of `implicit_euler_cg` on a beam of hexahedra that bends, from coarse to fine.
 //!
-//! One implicit step from rest of a clamped beam of 4 : 1 : 1, E = 40 kPa, ν = 0.3. Searches stop at a relative residual of 1e-6. Run with
-//! `cargo run --release -p souple --example multigrid -- [CELLS ACROSS]... [--fps N]`; a method whose name contains a word given with `--only` alone.
+//! One implicit step from rest of a clamped beam of 4 : 1 : 1, E = 40 kPa, ν = 0.3, at 60 steps per second. Searches stop at a relative
+//! preconditioned residual of 1e-6. Run with `cargo run --release -p souple --example multigrid -- [CELLS ACROSS]...` and, if you
+//! like, `--cube` (a cube instead), `--ball` (a surface in so many cells, pinned at its top), `--young PA`, `--poisson RATIO`, `--fps N`, `--sweeps N`,
+//! `--threads N`, `--only WORD` (preconditioners whose names contain it).
 
 use std::time::Instant;
 
 use glam::DVec3;
 use souple::scene::{
-    Block, Body, Cells, Cg, Group, Multigrid, MultigridCycle, Pin, Preconditioner, Region, Scene, Select,
-    Shape, Smoother, SolverKind,
+    Ball, Block, Body, Cells, Cg, Embed, Group, Multigrid, MultigridCycle, Pin, Preconditioner, Region,
+    Scene, Select, Shape, Smoother, SolverKind,
 };
 use souple::{ModelBuilder, Simulation};
 
-/// The beam, with so many cells across.
-fn beam(across: u32, fps: f64, solver: SolverKind, cg: Cg) -> Scene {
-    let wall = Region { min: [-1e-6, -1.0, -1.0], max: [1e-6, 1.0, 1.0] };
-    let cells = [4 * across, across, across];
-    let body = Body {
-        name: "beam".into(),
-        shape: Shape::Block(Block { size: [0.4, 0.1, 0.1], cells, cut: Cells::Hexahedra }),
-        density: Some(1000.0),
-        young_modulus: Some(4e4),
-        poisson_ratio: Some(0.3),
-        pins: vec![Pin { select: Select::Within(wall), ..Pin::default() }],
-        ..Body::default()
-    };
-    let mut scene = Scene { bodies: vec![body], ..Scene::default() };
-    scene.groups = vec![Group { solver, cg, ..Group::default() }];
-    scene.time.fps = fps;
-    scene
+/// What is solved.
+struct Task {
+    sizes: Vec<u32>,
+    /// How many times as long as wide.
+    length: u32,
+    /// A ball in cells instead of a beam.
+    ball: bool,
+    young: f64,
+    poisson: f64,
+    fps: f64,
+    sweeps: u32,
+    threads: usize,
+    only: String,
+}
+
+impl Task {
+    fn from_arguments() -> Result<Task, Box<dyn std::error::Error>> {
+        let mut task = Task {
+            sizes: Vec::new(),
+            length: 4,
+            ball: false,
+            young: 4e4,
+            poisson: 0.3,
+            fps: 60.0,
+            sweeps: 2,
+            threads: 1,
+            only: String::new(),
+        };
+        let mut arguments = std::env::args().skip(1);
+        while let Some(argument) = arguments.next() {
+            let mut value = || arguments.next().unwrap_or_default();
+            match argument.as_str() {
+                "--cube" => task.length = 1,
+                "--ball" => task.ball = true,
+                "--young" => task.young = value().parse()?,
+                "--poisson" => task.poisson = value().parse()?,
+                "--fps" => task.fps = value().parse()?,
+                "--sweeps" => task.sweeps = value().parse()?,
+                "--threads" => task.threads = value().parse()?,
+                "--only" => task.only = value(),
+                size => task.sizes.push(size.parse()?),
+            }
+        }
+        if task.sizes.is_empty() {
+            task.sizes = vec![2, 4, 8, 16];
+        }
+        Ok(task)
+    }
+
+    /// The body, with so many cells across.
+    fn scene(&self, across: u32, cg: Cg) -> Scene {
+        let held = match self.ball {
+            true => Region { min: [-1.0, 0.4, -1.0], max: [1.0, 1.0, 1.0] },
+            false => Region { min: [-1e-6, -1.0, -1.0], max: [1e-6, 1.0, 1.0] },
+        };
+        let cells = [self.length * across, across, across];
+        let size = [0.1 * f64::from(self.length), 0.1, 0.1];
+        let mut body = Body {
+            name: "body".into(),
+            shape: Shape::Block(Block { size, cells, cut: Cells::Hexahedra }),
+            density: Some(1000.0),
+            young_modulus: Some(self.young),
+            poisson_ratio: Some(self.poisson),
+            pins: vec![Pin { select: Select::Within(held), ..Pin::default() }],
+            ..Body::default()
+        };
+        if self.ball {
+            body.shape = Shape::Ball(Ball { radius: 0.5, subdivisions: 4 });
+            let cell = 1.0 / f64::from(across);
+            body.embed = Some(Embed { cell, cut: Cells::Hexahedra, ..Embed::default() });
+        }
+        let mut scene = Scene { bodies: vec![body], ..Scene::default() };
+        scene.groups = vec![Group { solver: SolverKind::ImplicitEulerCg, cg, ..Group::default() }];
+        scene.time.fps = self.fps;
+        scene
+    }
 }
 
 /// What was measured of one method.
@@ -42,9 +103,8 @@ struct Figures {
     v: Vec<DVec3>,
 }
 
-fn measure(scene: &Scene) -> Result<Figures, Box<dyn std::error::Error>> {
-    let mut simulation = Simulation::new(ModelBuilder::new(scene).build()?);
-    let start = simulation.snapshot();
+fn measure(scene: &Scene, threads: usize) -> Result<Figures, Box<dyn std::error::Error>> {
+    let mut simulation = Simulation::new(ModelBuilder::new(scene).build()?).with_threads(threads)?;
     let clock = Instant::now();
     simulation.step();
     let first_ms = 1e3 * clock.elapsed().as_secs_f64();
@@ -56,34 +116,21 @@ fn measure(scene: &Scene) -> Result<Figures, Box<dyn std::error::Error>> {
         simulation.step();
         step_ms = step_ms.min(1e3 * clock.elapsed().as_secs_f64());
     }
-    drop(start);
     Ok(Figures { nodes: v.len(), iterations, first_ms, step_ms, v })
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut sizes: Vec<u32> = Vec::new();
-    let (mut fps, mut only, mut sweeps) = (60.0, String::new(), 2);
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--fps" => fps = arguments.next().unwrap_or_default().parse()?,
-            "--only" => only = arguments.next().unwrap_or_default(),
-            "--sweeps" => sweeps = arguments.next().unwrap_or_default().parse()?,
-            size => sizes.push(size.parse()?),
-        }
-    }
-    if sizes.is_empty() {
-        sizes = vec![2, 4, 8, 16];
-    }
+    let task = Task::from_arguments()?;
+    let sweeps = task.sweeps;
     let grids = |cycle, smoother| {
         let multigrid = Multigrid { cycle, smoother, sweeps, levels: None };
         (Preconditioner::Multigrid, multigrid)
     };
     let plain = |preconditioner| (preconditioner, Multigrid::default());
     let methods = [
+        ("Cholesky", plain(Preconditioner::Cholesky)),
         ("blocks", plain(Preconditioner::Blocks)),
         ("incomplete Cholesky", plain(Preconditioner::IncompleteCholesky)),
-        ("Cholesky", plain(Preconditioner::Cholesky)),
         ("multigrid V, Chebyshev", grids(MultigridCycle::V, Smoother::Chebyshev)),
         ("multigrid full, Chebyshev", grids(MultigridCycle::Full, Smoother::Chebyshev)),
         ("multigrid V, conjugate gradients", grids(MultigridCycle::V, Smoother::ConjugateGradient)),
@@ -91,25 +138,24 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     println!("| cells | nodes | preconditioner | iterations | first step, ms | later steps, ms | apart |");
     println!("|---|---|---|---|---|---|---|");
-    for across in sizes {
+    for &across in &task.sizes {
         let mut exact: Vec<DVec3> = Vec::new();
-        for (name, (preconditioner, multigrid)) in methods.iter().filter(|(name, _)| name.contains(&only)) {
+        for (name, (preconditioner, multigrid)) in
+            methods.iter().filter(|(name, _)| name.contains(&task.only))
+        {
             let (preconditioner, multigrid) = (*preconditioner, *multigrid);
             let cg = Cg { tolerance: 1e-6, max_iterations: 5000, preconditioner, multigrid };
-            let f = measure(&beam(across, fps, SolverKind::ImplicitEulerCg, cg))?;
+            let f = measure(&task.scene(across, cg), task.threads)?;
             if exact.is_empty() {
                 exact.clone_from(&f.v);
             }
             // How far the velocities are from those of the first row, relative to the largest.
             let most = exact.iter().map(|v| v.length()).fold(0.0, f64::max);
             let apart = exact.iter().zip(&f.v).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max) / most;
+            let along = if task.ball { across } else { task.length * across };
             println!(
-                "| {}×{across}×{across} | {} | {name} | {} | {:.1} | {:.1} | {apart:.0e} |",
-                4 * across,
-                f.nodes,
-                f.iterations,
-                f.first_ms,
-                f.step_ms
+                "| {along}×{across}×{across} | {} | {name} | {} | {:.1} | {:.1} | {apart:.0e} |",
+                f.nodes, f.iterations, f.first_ms, f.step_ms
             );
         }
     }

@@ -372,7 +372,7 @@ impl Simulation {
         let group = &self.model.groups[body.group];
         let dt = self.model.frame_dt() / f64::from(group.substeps);
         let other = match group.solver {
-            SolverKind::ImplicitEulerCg | SolverKind::ImplicitEulerCholesky => "",
+            SolverKind::ImplicitEulerCg | SolverKind::ImplicitEulerCholesky | SolverKind::QuasiStatic => "",
             _ => ", or use solver `implicit_euler_cg`",
         };
         let remedy = format!(

@@ -61,7 +61,21 @@ pub(super) fn build_solid(
     beta: f64,
 ) -> Checked<Option<Box<dyn Energy>>> {
     check_preconditioner(at, group, placed)?;
+    if group.solver == SolverKind::QuasiStatic && body.pins.is_empty() {
+        return wrong(
+            &format!("{at}.pin"),
+            "nothing holds the body, and the solver `quasi_static` looks for the place where it rests",
+            "give it a pin, or use another solver",
+        );
+    }
     if placed.tetrahedra.is_empty() && placed.cells.is_none() {
+        if group.solver == SolverKind::QuasiStatic {
+            return wrong(
+                &format!("{at}.group"),
+                format!("the solver `quasi_static` of group '{}' is for solids", group.name),
+                "use `implicit_euler_cg`, or a solid shape such as `block`",
+            );
+        }
         let given = [("poisson_ratio", body.poisson_ratio.is_some()), ("law", body.law.is_some())];
         if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
             return wrong(
@@ -119,6 +133,7 @@ pub(super) fn build_solid(
             | SolverKind::Verlet
             | SolverKind::ImplicitEulerCg
             | SolverKind::ImplicitEulerCholesky
+            | SolverKind::QuasiStatic
     );
     if !takes {
         return wrong(

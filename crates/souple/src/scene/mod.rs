@@ -225,6 +225,8 @@ scene_type! {
         ProjectiveDynamics,
         /// Backward Euler by steps of Newton's method for one vertex after the other.
         VertexBlockDescent,
+        /// No motion in time: each step ends in equilibrium with supports and loads (FAU-11). Only for solids that are held.
+        QuasiStatic,
         /// Real time: small substeps of position-based dynamics, coarse levels, long-range attachments.
         Xpbd,
     }

@@ -7,6 +7,7 @@ mod block_rows;
 mod cholesky;
 mod coarse;
 mod conjugate_gradient;
+pub mod equilibrium;
 mod explicit;
 mod filter;
 mod incomplete;
@@ -172,6 +173,7 @@ fn substep_solver(group: &GroupModel) -> Option<Box<dyn Solver>> {
         SolverKind::VertexBlockDescent => {
             Box::new(vertex_block_descent::VertexBlockDescent::new(group.descent))
         }
+        SolverKind::QuasiStatic => Box::new(equilibrium::QuasiStatic::new(group.cg)),
         SolverKind::Xpbd => return None,
     };
     Some(solver)
@@ -191,11 +193,12 @@ pub fn solver_name(kind: SolverKind) -> &'static str {
         SolverKind::ImplicitFilter => "implicit_filter",
         SolverKind::ProjectiveDynamics => "projective_dynamics",
         SolverKind::VertexBlockDescent => "vertex_block_descent",
+        SolverKind::QuasiStatic => "quasi_static",
         SolverKind::Xpbd => "xpbd",
     }
 }
 
-/// All solvers, in the order of the scene format.
+/// All solvers that move bodies in time, in the order of the scene format: all but `quasi_static`.
 pub const ALL_SOLVERS: [SolverKind; 12] = [
     SolverKind::ExplicitEuler,
     SolverKind::SymplecticEuler,
