@@ -211,10 +211,12 @@ impl ImplicitEulerCg {
 impl ImplicitEulerCg {
     /// The velocity that a body without supports lacks so that its momentum is exact, m/s: internal forces do not change it.
     fn drift(&self, problem: &Problem) -> DVec3 {
-        if problem.inverse_masses.contains(&0.0) {
+        let masses = &problem.topology.masses;
+        // Particles that follow others have no mass and are not supports.
+        if problem.inverse_masses.iter().zip(masses).any(|(w, m)| *w == 0.0 && *m > 0.0) {
             return DVec3::ZERO;
         }
-        let mass: f64 = problem.topology.masses.iter().sum();
+        let mass: f64 = masses.iter().sum();
         self.rows.iter().map(|r| r.residual).sum::<DVec3>() / mass
     }
 }
