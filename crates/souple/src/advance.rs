@@ -193,7 +193,8 @@ impl Workspace {
     /// Solves the system of a substep that begins at share `s0` of the frame.
     fn solve(&mut self, frame: &Frame, s0: f64) {
         let Frame { model, control, parallel } = *frame;
-        let Workspace { b, method: Method::Substeps(solver), candidate, inverse_masses, h, springs, .. } = self
+        let Workspace { b, method: Method::Substeps(solver), candidate, inverse_masses, h, springs, .. } =
+            self
         else {
             return;
         };

@@ -110,7 +110,9 @@ impl Coupled {
     fn solve(&mut self, frame: &Frame, works: &mut [Workspace], members: &[usize], s0: f64) {
         let Frame { model, control, parallel } = *frame;
         self.fit(model, works, members);
-        let Coupled { method: Method::Substeps(solver), first, topology, links, x, v, inverse_masses, .. } = self
+        let Coupled {
+            method: Method::Substeps(solver), first, topology, links, x, v, inverse_masses, ..
+        } = self
         else {
             return;
         };
@@ -218,7 +220,13 @@ fn begin(work: &Workspace, model: &Model) -> Lying {
 }
 
 /// Leaves out springs that pull and adds those that are missing; tells whether there were any.
-fn expect(work: &mut Workspace, frame: &Frame, shares: (f64, f64), lying: &mut Lying, is_later: bool) -> bool {
+fn expect(
+    work: &mut Workspace,
+    frame: &Frame,
+    shares: (f64, f64),
+    lying: &mut Lying,
+    is_later: bool,
+) -> bool {
     let Lying { springs, listed, ahead, of_surfaces } = lying;
     let before = springs.len();
     if is_later {

@@ -190,8 +190,11 @@ mod tests {
         let size = DVec3::new(0.2, 0.5, 1.1);
         let exact = DMat3::from_diagonal(size * size / 12.0);
         let turn = DMat3::from_quat(turn);
-        let inertia =
-            Inertia { mass: 3.0, centre: DVec3::new(1.0, 2.0, 3.0), moment: turn * exact * turn.transpose() * 3.0 };
+        let inertia = Inertia {
+            mass: 3.0,
+            centre: DVec3::new(1.0, 2.0, 3.0),
+            moment: turn * exact * turn.transpose() * 3.0,
+        };
         let particles = inertia.particles();
         let centre = particles.iter().sum::<DVec3>() / 4.0;
         let moment = particles.iter().fold(DMat3::ZERO, |m, p| m + outer(*p - centre) * 0.75);
@@ -202,16 +205,19 @@ mod tests {
     #[test]
     fn a_point_gives_way_as_its_arm_says() {
         // A ball of 2 kg and radius 0.3 has I = 0.072 kg·m² about every axis: 1/m along the arm, 1/m + r²/I across it.
-        let inertia = Inertia { mass: 2.0, centre: DVec3::ZERO, moment: DMat3::from_diagonal(DVec3::splat(0.036)) };
+        let inertia =
+            Inertia { mass: 2.0, centre: DVec3::ZERO, moment: DMat3::from_diagonal(DVec3::splat(0.036)) };
         let mobility = RigidFrame { first: 0 }.mobility(&inertia.particles(), 0.5, DVec3::Y * 0.3);
         assert!((mobility - (0.5 + 2.0 / 3.0 * 0.09 / 0.072)).abs() < 1e-12, "{mobility}");
     }
 
     #[test]
     fn projection_keeps_momentum_and_finds_the_shape() {
-        let rest = Inertia { mass: 1.0, centre: DVec3::X, moment: DMat3::from_diagonal(DVec3::new(0.1, 0.2, 0.3)) }
-            .particles();
-        let noise = |k: u64| DVec3::new(uniform(1, 3 * k), uniform(1, 3 * k + 1), uniform(1, 3 * k + 2)) - 0.5;
+        let rest =
+            Inertia { mass: 1.0, centre: DVec3::X, moment: DMat3::from_diagonal(DVec3::new(0.1, 0.2, 0.3)) }
+                .particles();
+        let noise =
+            |k: u64| DVec3::new(uniform(1, 3 * k), uniform(1, 3 * k + 1), uniform(1, 3 * k + 2)) - 0.5;
         let mut x: Vec<DVec3> = (0..4).map(|k| rest[k] + noise(k as u64) * 0.1).collect();
         let mut v: Vec<DVec3> = (0..4).map(|k| noise(9 + k)).collect();
         let total = |x: &[DVec3], v: &[DVec3]| {

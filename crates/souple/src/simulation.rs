@@ -380,7 +380,7 @@ impl Simulation {
                 continue;
             }
             let group = &self.model.groups[body.group];
-            let Cg { tolerance, max_iterations } = group.cg;
+            let Cg { tolerance, max_iterations, .. } = group.cg;
             self.warnings.push(Warning {
                 step: self.state.step,
                 body: body.name.clone(),
@@ -400,7 +400,7 @@ impl Simulation {
         let group = &self.model.groups[body.group];
         let dt = self.model.frame_dt() / f64::from(group.substeps);
         let other = match group.solver {
-            SolverKind::ImplicitEulerCg | SolverKind::ImplicitEulerCholesky => "",
+            SolverKind::ImplicitEulerCg | SolverKind::ImplicitEulerCholesky | SolverKind::QuasiStatic => "",
             _ => ", or use solver `implicit_euler_cg`",
         };
         let remedy = format!(

@@ -3,8 +3,8 @@
 
 use glam::DVec3;
 use souple::scene::{
-    Ball, Block, Body, Cells, Collider, ColliderShape, Group, LinkSprings, Pin, PlaneShape, Rayleigh, Region, Scene,
-    Select, Shape, SolverKind,
+    Ball, Block, Body, Cells, Collider, ColliderShape, Group, LinkSprings, Pin, PlaneShape, Rayleigh, Region,
+    Scene, Select, Shape, SolverKind,
 };
 use souple::{ModelBuilder, Simulation};
 
@@ -16,7 +16,11 @@ fn start(scene: &Scene) -> Simulation {
 fn piece(name: &str, from: f64, to: f64, cells: u32) -> Body {
     Body {
         name: name.into(),
-        shape: Shape::Block(Block { size: [to - from, 0.1, 0.1], cells: [cells, 2, 2], cut: Cells::Hexahedra }),
+        shape: Shape::Block(Block {
+            size: [to - from, 0.1, 0.1],
+            cells: [cells, 2, 2],
+            cut: Cells::Hexahedra,
+        }),
         placement: souple::scene::Placement { translate: [from, 0.0, 0.0], ..Default::default() },
         density: Some(1000.0),
         young_modulus: Some(5e5),
@@ -33,7 +37,13 @@ fn clamp(body: &mut Body) {
 
 fn glued(a: &str, b: &str) -> LinkSprings {
     let between = [a.into(), b.into()];
-    LinkSprings { between, within: Some(1e-6), stiffness: 1e6, rest_length: Some(0.0), ..LinkSprings::default() }
+    LinkSprings {
+        between,
+        within: Some(1e-6),
+        stiffness: 1e6,
+        rest_length: Some(0.0),
+        ..LinkSprings::default()
+    }
 }
 
 /// How far the free end sinks, m.
@@ -162,7 +172,10 @@ fn soft_links_between_groups_are_those_inside_one() {
             ..Body::default()
         };
         let mut scene = Scene {
-            groups: vec![Group { name: "a".into(), ..Group::default() }, Group { name: "b".into(), ..Group::default() }],
+            groups: vec![
+                Group { name: "a".into(), ..Group::default() },
+                Group { name: "b".into(), ..Group::default() },
+            ],
             bodies: vec![ball("left", 0.0, "a"), ball("right", 0.5, if together { "a" } else { "b" })],
             ..Scene::default()
         };

@@ -120,7 +120,7 @@ fn large_scene(solver: SolverKind, dt: Option<f64>) -> Scene {
     scene.bodies[0].pins = vec![Pin { select: Select::Vertices(vec![0]), ..Pin::default() }];
     scene.bodies[0].air = Some(Air { viscous: 0.5, ..Air::default() });
     scene.wind = Some(Wind { velocity: [1.0, 0.0, 0.5], ..Wind::default() });
-    scene.groups[0].cg = Cg { tolerance: 1e-3, max_iterations: 30 };
+    scene.groups[0].cg = Cg { tolerance: 1e-3, max_iterations: 30, ..Cg::default() };
     scene
 }
 

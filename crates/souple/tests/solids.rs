@@ -2,9 +2,10 @@
 
 use glam::DVec3;
 use souple::scene::{
-    Ball, Block, Body, Cells, Collider, ColliderShape, Embed, Group, Pin, PlaneShape, Rayleigh, Region,
-    Scene, Select, Shape, SolidLaw, SolverKind,
+    Ball, Block, Body, Cells, Cg, Collider, ColliderShape, Embed, Group, Multigrid, MultigridCycle, Pin,
+    PlaneShape, Preconditioner, Rayleigh, Region, Scene, Select, Shape, Smoother, SolidLaw, SolverKind,
 };
+use souple::solver::equilibrium::{EquilibriumError, settle};
 use souple::{ModelBuilder, Simulation, WarningKind};
 
 fn beam(solver: SolverKind, clamped: bool) -> Scene {
@@ -91,7 +92,7 @@ fn a_restored_run_goes_on_bit_for_bit() {
 #[test]
 fn what_cannot_be_is_refused_by_name() {
     type Change = fn(&mut Scene);
-    let cases: [(&str, &str, Change); 12] = [
+    let cases: [(&str, &str, Change); 18] = [
         ("body[0].young_modulus", "greater than 0", |s| s.bodies[0].young_modulus = Some(0.0)),
         ("body[0].young_modulus", "greater than 0", |s| s.bodies[0].young_modulus = Some(-1e5)),
         ("body[0].young_modulus", "holds the solid", |s| s.bodies[0].young_modulus = None),
@@ -108,6 +109,24 @@ fn what_cannot_be_is_refused_by_name() {
         }),
         ("body[0].shape.block.size", "finite", |s| {
             s.bodies[0].shape = Shape::Block(Block { size: [1.0, f64::NAN, 1.0], ..Block::default() });
+        }),
+        ("body[0].group", "needs a body of hexahedra", |s| {
+            s.groups[0].cg.preconditioner = Preconditioner::Multigrid;
+        }),
+        ("body[0].group", "is for solids", |s| {
+            s.groups[0].cg.preconditioner = Preconditioner::IncompleteCholesky;
+            s.bodies[0] = Body { fabric: Some("cotton".into()), ..Body::default() };
+        }),
+        ("group[0].cg.multigrid.sweeps", "from 1", |s| s.groups[0].cg.multigrid.sweeps = 0),
+        ("group[0].cg.multigrid.levels", "from 1", |s| s.groups[0].cg.multigrid.levels = Some(0)),
+        ("body[0].pin", "nothing holds", |s| {
+            s.groups[0].solver = SolverKind::QuasiStatic;
+            s.bodies[0].pins.clear();
+        }),
+        ("body[0].group", "is for solids", |s| {
+            s.groups[0].solver = SolverKind::QuasiStatic;
+            let pins = vec![Pin { select: Select::Vertices(vec![0]), ..Pin::default() }];
+            s.bodies[0] = Body { fabric: Some("cotton".into()), pins, ..Body::default() };
         }),
         ("body[0].law", "only solids", |s| {
             s.bodies[0] = Body { fabric: Some("cotton".into()), law: Some(SolidLaw::Qr), ..Body::default() };
@@ -226,4 +245,146 @@ fn a_search_that_ends_too_early_is_told_once() {
     for part in ["body 'beam'", "cg.max_iterations", "cg.tolerance"] {
         assert!(text.contains(part), "{text}");
     }
+}
+
+/// How far the free end is below where it was, m.
+fn drop_now(s: &Simulation) -> f64 {
+    let body = &s.state().bodies[0];
+    let rest = &body.topology.rest_positions;
+    let far = rest.iter().map(|r| r.x).fold(0.0, f64::max);
+    let end: Vec<usize> = (0..rest.len()).filter(|i| rest[*i].x > far - 1e-9).collect();
+    end.iter().map(|i| rest[*i].y - body.x[*i].y).sum::<f64>() / end.len() as f64
+}
+
+#[test]
+fn grids_and_incomplete_factors_find_what_a_whole_factor_finds() {
+    let run = |preconditioner, multigrid, threads: usize| {
+        let mut scene = beam(SolverKind::ImplicitEulerCg, true);
+        scene.bodies[0].shape =
+            Shape::Block(Block { size: [0.2, 0.04, 0.04], cells: [25, 5, 5], cut: Cells::Hexahedra });
+        scene.groups[0].cg = Cg { tolerance: 1e-7, max_iterations: 500, preconditioner, multigrid };
+        let mut s = start(&scene).with_threads(threads).unwrap();
+        let mut most = 0;
+        for _ in 0..20 {
+            s.step();
+            most = most.max(s.solver_iterations(0));
+        }
+        (s.state().bodies[0].x.clone(), most, drop_now(&s))
+    };
+    let (exact, _, drop) = run(Preconditioner::Cholesky, Multigrid::default(), 1);
+    assert!(drop > 0.01, "it bends: {drop}");
+    let mut settings = Vec::new();
+    for cycle in [MultigridCycle::V, MultigridCycle::Full] {
+        for smoother in [Smoother::Chebyshev, Smoother::ConjugateGradient] {
+            let multigrid = Multigrid { cycle, smoother, ..Multigrid::default() };
+            settings.push((Preconditioner::Multigrid, multigrid, 60));
+        }
+    }
+    settings.push((Preconditioner::IncompleteCholesky, Multigrid::default(), 300));
+    for (preconditioner, multigrid, limit) in settings {
+        let (found, most, _) = run(preconditioner, multigrid, 1);
+        let apart = exact.iter().zip(&found).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+        assert!(apart < 1e-5 * drop, "{preconditioner:?} {multigrid:?}: {apart} of {drop}");
+        assert!(most < limit, "{preconditioner:?} {multigrid:?}: {most} iterations");
+        assert_eq!(found, run(preconditioner, multigrid, 2).0, "{preconditioner:?} {multigrid:?}");
+    }
+}
+
+#[test]
+fn grids_of_embedded_cells_keep_momentum_and_are_restored() {
+    let mut scene = embedded_ball(Cells::Hexahedra);
+    scene.groups[0].cg.preconditioner = Preconditioner::Multigrid;
+    scene.groups[0].cg.multigrid.levels = Some(3);
+    scene.gravity = [0.0; 3];
+    scene.bodies[0].rayleigh = None;
+    let mut whole = start(&scene);
+    let x = whole.state().bodies[0].x.clone();
+    for (x, v) in x.iter().zip(&mut whole.state_mut().bodies[0].v) {
+        *v = DVec3::new(0.0, 2.0 * x.x, 3.0 * x.y * x.y);
+    }
+    let topology = whole.model().bodies[0].topology.clone();
+    topology.mapping.apply_j(&mut whole.state_mut().bodies[0].v);
+    let momentum = |s: &Simulation| {
+        s.state().bodies[0].v.iter().zip(&topology.masses).map(|(v, m)| *v * *m).sum::<DVec3>()
+    };
+    let before = momentum(&whole);
+    let kept = whole.snapshot();
+    (0..5).for_each(|_| whole.step());
+    assert!((momentum(&whole) - before).length() < 1e-11 * before.length(), "{before} {}", momentum(&whole));
+    assert!(
+        whole.solver_iterations(0) > 0 && whole.solver_iterations(0) < 40,
+        "{}",
+        whole.solver_iterations(0)
+    );
+    let mut again = start(&scene);
+    again.restore(&kept).unwrap();
+    (0..2).for_each(|_| again.step());
+    let kept = again.snapshot();
+    let mut restored = start(&scene);
+    restored.restore(&kept).unwrap();
+    (0..3).for_each(|_| restored.step());
+    assert_eq!(whole.state().bodies[0].x, restored.state().bodies[0].x);
+}
+
+#[test]
+fn quasi_static_goes_to_where_motion_comes_to_rest() {
+    for cut in [Cells::Hexahedra, Cells::Five] {
+        let mut scene = measured_beam(cut, [20, 2, 2]);
+        scene.groups[0].cg.tolerance = 1e-5;
+        let moved = drop_at_rest(&scene);
+        scene.groups[0].solver = SolverKind::QuasiStatic;
+        let mut s = start(&scene);
+        (0..3).for_each(|_| s.step());
+        let found = drop_now(&s);
+        assert!(moved > 0.01 && (found / moved - 1.0).abs() < 1e-3, "{cut:?}: {found} {moved}");
+        // It stays.
+        s.step();
+        assert!((drop_now(&s) - found).abs() < 1e-6 * found);
+        assert!(s.measures().kinetic_energy < 1e-9);
+        assert!(s.warnings().is_empty());
+    }
+}
+
+#[test]
+fn equilibrium_is_approached_with_ever_less_energy() {
+    for law in [SolidLaw::Polar, SolidLaw::Qr, SolidLaw::NeoHookean] {
+        let mut scene = beam(SolverKind::ImplicitEulerCg, true);
+        scene.bodies[0].law = Some(law);
+        // Soft enough to hang down.
+        scene.bodies[0].young_modulus = Some(3e4);
+        let mut s = start(&scene);
+        let model = ModelBuilder::new(&scene).build().unwrap();
+        let report = settle(&model, s.state_mut(), 0, 1e-6, 500).unwrap();
+        assert!(report.converged, "{law:?}: {} after {}", report.relative, report.iterations);
+        assert!(report.energies.windows(2).all(|e| e[1] <= e[0]), "{law:?}: {:?}", report.energies);
+        assert!(report.energies.len() as u32 == report.iterations + 1 && report.iterations > 1);
+        assert!(drop_now(&s) > 0.05, "{}", drop_now(&s));
+        // Once there, there is nothing to do.
+        assert_eq!(settle(&model, s.state_mut(), 0, 1e-5, 500).unwrap().iterations, 0);
+        assert_eq!(settle(&model, s.state_mut(), 1, 1e-5, 500), Err(EquilibriumError::NoBody(1)));
+    }
+    let scene = beam(SolverKind::ImplicitEulerCg, false);
+    let model = ModelBuilder::new(&scene).build().unwrap();
+    let mut s = start(&scene);
+    let before = s.state().bodies[0].x.clone();
+    assert_eq!(settle(&model, s.state_mut(), 0, 1e-5, 500), Err(EquilibriumError::Unsupported));
+    assert_eq!(before, s.state().bodies[0].x);
+}
+
+#[test]
+fn embedded_surfaces_settle_with_their_cells() {
+    let mut scene = embedded_ball(Cells::Hexahedra);
+    let top = Region { min: [-1.0, 0.3, -1.0], max: [1.0, 1.0, 1.0] };
+    scene.bodies[0].pins = vec![Pin { select: Select::Within(top), ..Pin::default() }];
+    let model = ModelBuilder::new(&scene).build().unwrap();
+    let mut s = start(&scene);
+    let report = settle(&model, s.state_mut(), 0, 1e-6, 200).unwrap();
+    assert!(report.converged && report.iterations > 1, "{report:?}");
+    let body = &s.state().bodies[0];
+    let mut again = body.x.clone();
+    body.topology.mapping.apply(&mut again);
+    assert_eq!(again, body.x);
+    let lowest = |x: &[DVec3]| x.iter().map(|x| x.y).fold(f64::INFINITY, f64::min);
+    let sunk = lowest(&body.topology.rest_positions[..642]) - lowest(&body.x[..642]);
+    assert!(sunk > 0.01, "{sunk}");
 }

@@ -31,7 +31,7 @@ fn oscillator(solver: SolverKind, k: f64, fps: f64) -> Simulation {
         pins: vec![Pin { select: Select::Vertices(vec![0]), ..Pin::default() }],
         ..Body::default()
     };
-    let cg = Cg { tolerance: 1e-12, max_iterations: 100 };
+    let cg = Cg { tolerance: 1e-12, max_iterations: 100, ..Cg::default() };
     let group = Group { solver, cg, dt: Some(1.0 / fps), ..Group::default() };
     let scene = Scene {
         gravity: [0.0; 3],
@@ -130,7 +130,11 @@ fn free_cloth(solver: SolverKind, fps: f64) -> Simulation {
         },
         ..Body::default()
     };
-    let group = Group { solver, cg: Cg { tolerance: 1e-13, max_iterations: 500 }, ..Group::default() };
+    let group = Group {
+        solver,
+        cg: Cg { tolerance: 1e-13, max_iterations: 500, ..Cg::default() },
+        ..Group::default()
+    };
     let scene = Scene {
         gravity: [0.0; 3],
         time: Time { fps, frames: 1 },

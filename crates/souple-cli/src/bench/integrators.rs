@@ -51,7 +51,7 @@ const SECONDS: f64 = 2.0;
 fn cloth(solver: SolverKind, h: f64, damped: bool) -> Scene {
     let mut scene = hanging_cloth(17, solver, None);
     scene.time.fps = 1.0 / h;
-    scene.groups[0].cg = Cg { tolerance: 1e-4, max_iterations: 400 };
+    scene.groups[0].cg = Cg { tolerance: 1e-4, max_iterations: 400, ..Cg::default() };
     if !damped {
         let springs = &mut scene.bodies[0].springs;
         for family in [&mut springs.stretch, &mut springs.shear, &mut springs.bend] {

@@ -211,7 +211,7 @@ pub fn hanging_cloth(n: u32, solver: SolverKind, dt: Option<f64>) -> Scene {
         pins: vec![corner(0.0), corner(1.0)],
         ..Body::default()
     };
-    let cg = Cg { tolerance: 1e-2, max_iterations: 200 };
+    let cg = Cg { tolerance: 1e-2, max_iterations: 200, ..Cg::default() };
     Scene {
         groups: vec![Group { solver, dt, cg, ..Group::default() }],
         bodies: vec![body],

@@ -37,7 +37,7 @@ fn oscillator(solver: SolverKind, omega: f64, h: f64) -> Simulation {
 
 /// Conjugate gradient run to rounding, so that it does not limit what is verified.
 pub(super) fn exact() -> Cg {
-    Cg { tolerance: 1e-13, max_iterations: 10_000 }
+    Cg { tolerance: 1e-13, max_iterations: 10_000, ..Cg::default() }
 }
 
 /// A running simulation of a scene that is known to be right.

@@ -232,7 +232,7 @@ impl Capstan {
             groups: vec![Group {
                 solver: self.solver,
                 dt: Some(Self::H),
-                cg: Cg { tolerance: 1e-8, max_iterations: 1000 },
+                cg: Cg { tolerance: 1e-8, max_iterations: 1000, ..Cg::default() },
                 ..Group::default()
             }],
             bodies: vec![body],

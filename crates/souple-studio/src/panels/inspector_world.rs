@@ -55,10 +55,11 @@ pub fn scene_fields(form: &mut Form, ui: &mut Ui, scene: &mut Scene) {
 }
 
 /// The solvers, with their names in scene files.
-const SOLVERS: [(SolverKind, &str); 12] = [
+const SOLVERS: [(SolverKind, &str); 13] = [
     (SolverKind::Xpbd, "xpbd"),
     (SolverKind::ImplicitEulerCg, "implicit_euler_cg"),
     (SolverKind::ImplicitEulerCholesky, "implicit_euler_cholesky"),
+    (SolverKind::QuasiStatic, "quasi_static"),
     (SolverKind::ImplicitFilter, "implicit_filter"),
     (SolverKind::ProjectiveDynamics, "projective_dynamics"),
     (SolverKind::VertexBlockDescent, "vertex_block_descent"),
@@ -86,7 +87,7 @@ pub fn group_fields(form: &mut Form, ui: &mut Ui, group: &mut Group) {
             form.count(ui, iterations, 1..=1000, &mut group.descent.iterations);
         });
     }
-    if group.solver == SolverKind::ImplicitEulerCg {
+    if matches!(group.solver, SolverKind::ImplicitEulerCg | SolverKind::QuasiStatic) {
         section(ui, "Conjugate gradient", true, |ui| {
             form.number(ui, live("Tolerance", "Cg", "tolerance", ""), 1e-12..=0.5, &mut group.cg.tolerance);
             form.count(

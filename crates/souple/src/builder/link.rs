@@ -17,7 +17,11 @@ fn build_link(at: &str, link: &LinkSprings, model: &Model) -> Checked<LinkModel>
     let known = || model.bodies.iter().map(|b| b.name.as_str()).collect::<Vec<_>>().join(", ");
     let named = |name: &str| match model.body_index(name) {
         Some(b) => Ok(b),
-        None => wrong(&field("between"), format!("there is no body '{name}'"), format!("known bodies: {}", known())),
+        None => wrong(
+            &field("between"),
+            format!("there is no body '{name}'"),
+            format!("known bodies: {}", known()),
+        ),
     };
     let bodies = [named(&link.between[0])?, named(&link.between[1])?];
     if bodies[0] == bodies[1] {
@@ -33,7 +37,8 @@ fn build_link(at: &str, link: &LinkSprings, model: &Model) -> Checked<LinkModel>
         (None, Some(reach)) => {
             let reach = positive(&field("within"), reach, "m")?;
             let ends = (0u32..).zip(&one.rest_positions[..one.visible()]);
-            ends.filter_map(|(i, p)| nearest(other, *p).filter(|(_, d)| *d <= reach).map(|(j, _)| (i, j))).collect()
+            ends.filter_map(|(i, p)| nearest(other, *p).filter(|(_, d)| *d <= reach).map(|(j, _)| (i, j)))
+                .collect()
         }
         _ => {
             return wrong(
@@ -59,7 +64,12 @@ fn build_link(at: &str, link: &LinkSprings, model: &Model) -> Checked<LinkModel>
     };
     let groups = bodies.map(|b| model.bodies[b].group);
     let is_strong = groups[0] == groups[1] && couples(model.groups[groups[0]].solver);
-    Ok(LinkModel { name: link.name.clone(), bodies, links: ends.into_iter().map(spring).collect(), is_strong })
+    Ok(LinkModel {
+        name: link.name.clone(),
+        bodies,
+        links: ends.into_iter().map(spring).collect(),
+        is_strong,
+    })
 }
 
 /// Whether a solver can advance several bodies as one system.
@@ -67,6 +77,7 @@ fn couples(solver: SolverKind) -> bool {
     !matches!(
         solver,
         SolverKind::Xpbd
+            | SolverKind::QuasiStatic
             | SolverKind::ImplicitFilter
             | SolverKind::ProjectiveDynamics
             | SolverKind::VertexBlockDescent

@@ -236,6 +236,17 @@ impl<'a> ModelBuilder<'a> {
             if group.cg.max_iterations == 0 {
                 return wrong(&field("cg.max_iterations"), "it must be at least 1", "200 is usual");
             }
+            for (name, count) in
+                [("sweeps", Some(group.cg.multigrid.sweeps)), ("levels", group.cg.multigrid.levels)]
+            {
+                if count.is_some_and(|n| !(1..=100).contains(&n)) {
+                    return wrong(
+                        &field(&format!("cg.multigrid.{name}")),
+                        "it must be from 1 to 100",
+                        "2 sweeps are usual; without `levels` there are as many as are of use",
+                    );
+                }
+            }
             if let Some(sleep) = &group.sleep {
                 positive(&field("sleep.speed"), sleep.speed, "m/s")?;
                 positive(&field("sleep.after"), sleep.after, "s")?;

@@ -42,11 +42,16 @@ pub(super) fn place_rigid(
         ("springs", body.springs != crate::scene::Springs::default()),
     ];
     if let Some((name, _)) = not_of_rigid.into_iter().find(|(_, given)| *given) {
-        return wrong(&format!("{at}.{name}"), "rigid bodies do not have it", "leave it out, or leave `rigid` out");
+        return wrong(
+            &format!("{at}.{name}"),
+            "rigid bodies do not have it",
+            "leave it out, or leave `rigid` out",
+        );
     }
     let takes = !matches!(
         group.solver,
         SolverKind::Xpbd
+            | SolverKind::QuasiStatic
             | SolverKind::ImplicitFilter
             | SolverKind::ProjectiveDynamics
             | SolverKind::VertexBlockDescent
@@ -80,7 +85,11 @@ pub(super) fn place_rigid(
             return wrong(&format!("{at}.mass"), "both mass and density are given", "keep one of the two");
         }
         (None, None) => {
-            return wrong(&format!("{at}.density"), "the body has no mass", "give `density` in kg/m³, or `mass` in kg");
+            return wrong(
+                &format!("{at}.density"),
+                "the body has no mass",
+                "give `density` in kg/m³, or `mass` in kg",
+            );
         }
     };
     let mut corners = shape.particles();
@@ -95,8 +104,7 @@ pub(super) fn place_rigid(
         };
         placed.mapping.push(v, &row);
     }
-    let is_implicit =
-        matches!(group.solver, SolverKind::ImplicitEulerCg | SolverKind::ImplicitEulerCholesky);
+    let is_implicit = matches!(group.solver, SolverKind::ImplicitEulerCg | SolverKind::ImplicitEulerCholesky);
     placed.cells = None;
     // Explicit solvers could not stand what holds them together, and need it less: their steps are short.
     placed.tetrahedra = if is_implicit { vec![frame] } else { Vec::new() };
@@ -105,7 +113,10 @@ pub(super) fn place_rigid(
     if !placed.mesh.uvs.is_empty() {
         placed.mesh.uvs.resize(first + 4, [0.0; 2]);
     }
-    let edge = corners[0].distance(corners[1]).min(corners[0].distance(corners[2])).min(corners[0].distance(corners[3]));
+    let edge = corners[0]
+        .distance(corners[1])
+        .min(corners[0].distance(corners[2]))
+        .min(corners[0].distance(corners[3]));
     let young = STIFFNESS * mass / (step * step * edge);
     Ok(PlacedRigid { frame: RigidFrame { first }, quarter: mass / 4.0, young })
 }

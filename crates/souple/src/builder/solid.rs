@@ -12,7 +12,7 @@ use crate::mesh::cells::{Filled, block_cells, cell_boundary};
 use crate::mesh::tetrahedron::{block, boundary, sixfold_volume};
 use crate::mesh::{MAX_VERTICES, TriMesh};
 use crate::model::GroupModel;
-use crate::scene::{Block, Body, SolidLaw, SolverKind};
+use crate::scene::{Block, Body, Preconditioner, SolidLaw, SolverKind};
 use crate::solver::solver_name;
 
 /// A block of tetrahedra.
@@ -61,7 +61,22 @@ pub(super) fn build_solid(
     placed: &Placed,
     beta: f64,
 ) -> Checked<Option<Box<dyn Energy>>> {
+    check_preconditioner(at, group, placed)?;
+    if group.solver == SolverKind::QuasiStatic && body.pins.is_empty() {
+        return wrong(
+            &format!("{at}.pin"),
+            "nothing holds the body, and the solver `quasi_static` looks for the place where it rests",
+            "give it a pin, or use another solver",
+        );
+    }
     if placed.tetrahedra.is_empty() && placed.cells.is_none() {
+        if group.solver == SolverKind::QuasiStatic {
+            return wrong(
+                &format!("{at}.group"),
+                format!("the solver `quasi_static` of group '{}' is for solids", group.name),
+                "use `implicit_euler_cg`, or a solid shape such as `block`",
+            );
+        }
         let given = [
             ("poisson_ratio", body.poisson_ratio.is_some()),
             ("law", body.law.is_some()),
@@ -104,6 +119,7 @@ pub(super) fn build_solid(
             | SolverKind::Verlet
             | SolverKind::ImplicitEulerCg
             | SolverKind::ImplicitEulerCholesky
+            | SolverKind::QuasiStatic
     );
     if !takes {
         return wrong(
@@ -153,6 +169,35 @@ pub(super) fn stiff_tetrahedron(placed: &Placed, young: f64) -> Option<Box<dyn E
     let corners = *placed.tetrahedra.first()?;
     let element = RestTetrahedron::new(corners, &placed.mesh.positions, young, 0.0)?;
     Some(Box::new(Tetrahedra { elements: vec![element], law: SolidLaw::Polar, damping: 0.0 }))
+}
+
+/// Whether the preconditioner that its group asks for is one for this body.
+fn check_preconditioner(at: &str, group: &GroupModel, placed: &Placed) -> Checked<()> {
+    let name = match group.cg.preconditioner {
+        _ if group.solver != SolverKind::ImplicitEulerCg => return Ok(()),
+        Preconditioner::Auto | Preconditioner::Blocks => return Ok(()),
+        Preconditioner::Multigrid if placed.cells.is_none() => {
+            return wrong(
+                &format!("{at}.group"),
+                format!(
+                    "group '{}' has the preconditioner `multigrid`, which needs a body of hexahedra",
+                    group.name
+                ),
+                "cut it into hexahedra, or use another `cg.preconditioner`, e.g. `auto`",
+            );
+        }
+        Preconditioner::Multigrid => return Ok(()),
+        Preconditioner::Cholesky => "cholesky",
+        Preconditioner::IncompleteCholesky => "incomplete_cholesky",
+    };
+    if placed.tetrahedra.is_empty() && placed.cells.is_none() {
+        return wrong(
+            &format!("{at}.group"),
+            format!("group '{}' has the preconditioner `{name}`, which is for solids", group.name),
+            "use `auto` or `blocks`",
+        );
+    }
+    Ok(())
 }
 
 /// What cells with next to nothing in them have as much of as if so large a share of them were filled: their corners need something that holds them.

@@ -41,6 +41,10 @@ impl Energy for Dissipation {
         "dissipation"
     }
 
+    fn has_potential(&self) -> bool {
+        false
+    }
+
     fn inside_substeps(&self) -> bool {
         true
     }
@@ -179,6 +183,10 @@ pub struct RandomForce;
 impl Energy for RandomForce {
     fn name(&self) -> &'static str {
         "random force"
+    }
+
+    fn has_potential(&self) -> bool {
+        false
     }
 
     fn is_restless(&self, control: &Control, _body: u32) -> bool {

@@ -98,6 +98,10 @@ impl Energy for FanDrag {
         "fan"
     }
 
+    fn has_potential(&self) -> bool {
+        false
+    }
+
     fn add_force(&self, q: &Configuration, f: &mut [DVec3]) {
         let density = q.control.wind.air_density;
         Self::each_panel(q, |t, [a, b, c], wind, presence| {

@@ -129,6 +129,10 @@ impl Energy for HeldLinks {
         !control.held_links[body as usize].is_empty()
     }
 
+    fn has_potential(&self) -> bool {
+        false
+    }
+
     fn add_force(&self, q: &Configuration, f: &mut [DVec3]) {
         for (v, force) in &q.control.held_links[q.body as usize] {
             f[*v as usize] += *force;
@@ -155,7 +159,13 @@ impl Within<'_> {
     }
 
     fn own<'b>(&'b self, q: &Configuration<'b>) -> Configuration<'b> {
-        Configuration { x: &q.x[self.range()], v: &q.v[self.range()], topology: self.topology, body: self.body, ..*q }
+        Configuration {
+            x: &q.x[self.range()],
+            v: &q.v[self.range()],
+            topology: self.topology,
+            body: self.body,
+            ..*q
+        }
     }
 }
 
@@ -166,6 +176,10 @@ impl Energy for Within<'_> {
 
     fn joins_particles(&self) -> bool {
         self.energy.joins_particles()
+    }
+
+    fn has_potential(&self) -> bool {
+        self.energy.has_potential()
     }
 
     fn value(&self, q: &Configuration) -> f64 {

@@ -103,6 +103,11 @@ pub trait Energy: Debug + Send + Sync {
         false
     }
 
+    /// Whether the force at rest comes from its value: searches for equilibrium leave others out.
+    fn has_potential(&self) -> bool {
+        true
+    }
+
     /// Potential energy, J; 0 for forces that have none.
     fn value(&self, _q: &Configuration) -> f64 {
         0.0

@@ -80,6 +80,10 @@ impl Energy for Aerodynamics {
         "aerodynamics"
     }
 
+    fn has_potential(&self) -> bool {
+        false
+    }
+
     fn is_restless(&self, control: &Control, _body: u32) -> bool {
         control.wind.gusts.is_some() || control.wind.sinus.is_some()
     }
@@ -143,6 +147,10 @@ impl Viscous {
 impl Energy for Viscous {
     fn name(&self) -> &'static str {
         "viscous air"
+    }
+
+    fn has_potential(&self) -> bool {
+        false
     }
 
     fn is_restless(&self, control: &Control, _body: u32) -> bool {

@@ -187,7 +187,10 @@ impl Mapping {
             off = 0.0;
             for &(child, place) in wanted {
                 let Some(row) = self.place_of(child) else { continue };
-                let least = LIGHTEST * self.row(row).fold(f64::INFINITY, |m, (p, _)| m.min(positive(inverse_masses[p as usize])));
+                let least = LIGHTEST
+                    * self
+                        .row(row)
+                        .fold(f64::INFINITY, |m, (p, _)| m.min(positive(inverse_masses[p as usize])));
                 let ease = |p: u32| inverse_masses[p as usize].min(least);
                 let mobility: f64 = self.row(row).map(|(p, w)| w * w * ease(p)).sum();
                 if mobility == 0.0 {

@@ -231,6 +231,8 @@ scene_type! {
         ProjectiveDynamics,
         /// Backward Euler by steps of Newton's method for one vertex after the other.
         VertexBlockDescent,
+        /// No motion in time: each step ends in equilibrium with supports and loads (FAU-11). Only for solids that are held.
+        QuasiStatic,
         /// Real time: small substeps of position-based dynamics, coarse levels, long-range attachments.
         Xpbd,
     }
@@ -297,12 +299,100 @@ scene_type! {
         pub tolerance: f64,
         /// Stop after this many iterations in any case.
         pub max_iterations: u32,
+        /// What makes it converge faster.
+        #[serde(skip_serializing_if = "Preconditioner::is_auto")]
+        pub preconditioner: Preconditioner,
+        /// Settings of multigrid.
+        #[serde(skip_serializing_if = "Multigrid::is_default")]
+        pub multigrid: Multigrid,
     }
 }
 
 impl Default for Cg {
     fn default() -> Self {
-        Cg { tolerance: 1e-3, max_iterations: 200 }
+        Cg {
+            tolerance: 1e-3,
+            max_iterations: 200,
+            preconditioner: Preconditioner::Auto,
+            multigrid: Multigrid::default(),
+        }
+    }
+}
+
+scene_type! {
+    /// What makes the conjugate gradient converge faster.
+    #[derive(Copy, Default, Eq)]
+    pub enum Preconditioner {
+        /// For solids the system at rest, by a Cholesky factor or, where a body of hexahedra is large, by multigrid; for others blocks.
+        #[default]
+        Auto,
+        /// Blocks of the diagonal and a coarse space.
+        Blocks,
+        /// The system of a solid at rest, by a Cholesky factor.
+        Cholesky,
+        /// The system of a body of hexahedra at rest, by grids of ever larger cells (FAU-28).
+        Multigrid,
+        /// The system of a solid at rest, by a Cholesky factor that keeps no more than the matrix.
+        IncompleteCholesky,
+    }
+}
+
+impl Preconditioner {
+    fn is_auto(&self) -> bool {
+        *self == Preconditioner::Auto
+    }
+}
+
+scene_type! {
+    /// Settings of multigrid.
+    #[serde(default)]
+    #[derive(Copy, Eq)]
+    pub struct Multigrid {
+        /// The way through the grids.
+        pub cycle: MultigridCycle,
+        /// What smooths on each grid.
+        pub smoother: Smoother,
+        /// Number of grids; without it, until the coarsest has fewer than 300 nodes (FAU-31).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub levels: Option<u32>,
+        /// Rounds of the smoother on each grid, on the way down and on the way up.
+        pub sweeps: u32,
+    }
+}
+
+impl Default for Multigrid {
+    fn default() -> Self {
+        Multigrid { cycle: MultigridCycle::V, smoother: Smoother::Chebyshev, levels: None, sweeps: 2 }
+    }
+}
+
+impl Multigrid {
+    fn is_default(&self) -> bool {
+        *self == Multigrid::default()
+    }
+}
+
+scene_type! {
+    /// The way through the grids.
+    #[derive(Copy, Default, Eq)]
+    pub enum MultigridCycle {
+        /// Down to the coarsest grid and up again (FAU-28).
+        #[default]
+        V,
+        /// From the coarsest grid up, with a V on each (FAU-29).
+        Full,
+    }
+}
+
+scene_type! {
+    /// What smooths on a grid.
+    #[derive(Copy, Default, Eq)]
+    pub enum Smoother {
+        /// A polynomial of the blocks on the diagonal.
+        #[default]
+        Chebyshev,
+        /// Conjugate gradients (FAU-30).
+        ConjugateGradient,
     }
 }
 

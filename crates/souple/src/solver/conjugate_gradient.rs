@@ -122,9 +122,9 @@ enum Preconditioner {
 
 impl Preconditioner {
     /// What a body takes.
-    fn of(problem: &Problem) -> Preconditioner {
-        if Warped::suits(problem) {
-            Preconditioner::Warped(Box::default())
+    fn of(settings: Cg, problem: &Problem) -> Preconditioner {
+        if Warped::suits(&settings, problem) {
+            Preconditioner::Warped(Box::new(Warped::new(settings)))
         } else {
             Preconditioner::Blocks(CoarseSpace::default())
         }
@@ -168,8 +168,9 @@ impl ImplicitEulerCg {
 
     /// Fills the rows for Δv = 0, where the residual is the right-hand side, and gets the preconditioner ready.
     fn begin(&mut self, problem: &Problem, x: &[DVec3], v: &[DVec3], t: f64, h: f64) {
-        if matches!(self.preconditioner, Preconditioner::Warped(_)) != Warped::suits(problem) {
-            self.preconditioner = Preconditioner::of(problem);
+        if matches!(self.preconditioner, Preconditioner::Warped(_)) != Warped::suits(&self.settings, problem)
+        {
+            self.preconditioner = Preconditioner::of(self.settings, problem);
         }
         self.rows.clear();
         self.rows.extend(self.b.iter().map(|b| Row { residual: *b, ..Row::default() }));
@@ -214,7 +215,7 @@ impl ImplicitEulerCg {
         let residuals = self.rows.iter().map(|r| r.residual);
         match &mut self.preconditioner {
             Preconditioner::Warped(warped) => {
-                warped.solve(residuals, problem.inverse_masses);
+                warped.solve(residuals, problem);
                 let warped = &*warped;
                 problem.parallel.blocks_sum(&mut self.rows, &mut self.partial, |start, rows| {
                     let mut size = 0.0;
@@ -267,8 +268,15 @@ impl ImplicitEulerCg {
             });
             let before = size;
             size = self.finish_preconditioning(problem);
-            let turn = size / before;
-            let rows = &self.rows;
+            let (rows, image) = (&self.rows, &self.image);
+            // Polak and Ribière's: the same, unless the preconditioner is not a symmetric matrix.
+            let turn = match &self.preconditioner {
+                Preconditioner::Warped(warped) if !warped.is_symmetric() => {
+                    let along = |i: usize| rows[i].preconditioned.dot(image[i]);
+                    -step * parallel.sum(rows.len(), &mut self.partial, along) / before
+                }
+                _ => size / before,
+            };
             parallel.blocks(&mut self.direction, |start, block| {
                 for (k, d) in block.iter_mut().enumerate() {
                     *d = rows[start + k].preconditioned + *d * turn;

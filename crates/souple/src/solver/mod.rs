@@ -3,13 +3,17 @@
 //! The law, checked by `tests/solver_law.rs`: amplification of a known oscillator, order of convergence, momentum. A
 //! solver is chosen per group of bodies in the scene; it keeps scratch memory, never state.
 
+mod block_rows;
 mod cholesky;
 mod coarse;
 mod conjugate_gradient;
+pub mod equilibrium;
 mod explicit;
 mod filter;
+mod incomplete;
 mod incremental_potential;
 pub mod limits;
+mod multigrid;
 mod panels;
 mod projective;
 pub mod stability;
@@ -207,6 +211,7 @@ fn substep_solver(group: &GroupModel) -> Option<Box<dyn Solver>> {
         SolverKind::VertexBlockDescent => {
             Box::new(vertex_block_descent::VertexBlockDescent::new(group.descent))
         }
+        SolverKind::QuasiStatic => Box::new(equilibrium::QuasiStatic::new(group.cg)),
         SolverKind::Xpbd => return None,
     };
     Some(solver)
@@ -226,11 +231,12 @@ pub fn solver_name(kind: SolverKind) -> &'static str {
         SolverKind::ImplicitFilter => "implicit_filter",
         SolverKind::ProjectiveDynamics => "projective_dynamics",
         SolverKind::VertexBlockDescent => "vertex_block_descent",
+        SolverKind::QuasiStatic => "quasi_static",
         SolverKind::Xpbd => "xpbd",
     }
 }
 
-/// All solvers, in the order of the scene format.
+/// All solvers that move bodies in time, in the order of the scene format: all but `quasi_static`.
 pub const ALL_SOLVERS: [SolverKind; 12] = [
     SolverKind::ExplicitEuler,
     SolverKind::SymplecticEuler,

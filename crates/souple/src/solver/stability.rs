@@ -128,6 +128,8 @@ pub fn amplification(solver: SolverKind, omega: f64, damping_ratio: f64, h: f64)
             let det = 1.0 + c * h + k * h * h;
             [[(1.0 + c * h) / det, h / det], [-k * h / det, 1.0 / det]]
         }
+        // Nothing moves in time.
+        SolverKind::QuasiStatic => [[0.0; 2]; 2],
         SolverKind::ImplicitFilter => {
             // v' = v + h a with a filtered by 1 / (1 + h² k + h c); x' = x + h v'.
             let w = 1.0 / (1.0 + h * h * k + h * c);

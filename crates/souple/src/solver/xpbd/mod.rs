@@ -363,8 +363,16 @@ impl Xpbd {
         let BodyState { x, v, topology, .. } = state;
         let energies = &model.bodies[b].energies[..];
         let body = b as u32;
-        let problem =
-            Problem { energies, system: &[], topology, control, parallel, body, inverse_masses, contacts: None };
+        let problem = Problem {
+            energies,
+            system: &[],
+            topology,
+            control,
+            parallel,
+            body,
+            inverse_masses,
+            contacts: None,
+        };
         let q = problem.configuration(x, v, control.t0);
         self.forces.clear();
         self.forces.resize(x.len(), DVec3::ZERO);

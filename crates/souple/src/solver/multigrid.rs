@@ -1,0 +1,582 @@
+//! Geometric multigrid for bodies of hexahedra on nested grids (FAU-28, FAU-29, FAU-30, FAU-31; Brandt 1977, Briggs et al. 2000).
+//!
+//! The system at rest is smoothed on the grid of the cells, what is left is taken to a grid of cells twice as large, and so on down to a
+//! grid that is small enough to be factored. Between grids values are interpolated along the edges of the larger cells (L), and a coarse
+//! matrix is the fine one seen through them, LᵀAL: so that forces and stiffness of partly filled cells are averaged by themselves. The
+//! smoother is a Chebyshev polynomial of the blocks on the diagonal (Adams et al. 2003), which makes a V-cycle a symmetric matrix, or a few
+//! conjugate gradients, the seed's, which do not; the full cycle starts on the coarsest grid and goes up by V-cycles.
+//!
+//! Promised: a function of the matrix, the lattice and the settings alone; the same bits for any number of threads. Memory and time per cycle
+//! grow with the number of nodes, the number of iterations hardly. Not offered: cells of several sizes in one body, and tetrahedra.
+
+use glam::{DMat3, DVec3};
+
+use super::block_rows::{BlockRows, Weights, times_symmetric};
+use super::cholesky::BlockCholesky;
+use super::conjugate_gradient::inverse_spd;
+use crate::math::uniform;
+use crate::mesh::Topology;
+use crate::parallel::Parallel;
+use crate::scene::{Multigrid as Settings, MultigridCycle, Smoother};
+
+/// A node's place in its lattice.
+pub(super) type Place = [i32; 3];
+
+/// Grids of fewer nodes are factored.
+const COARSEST: usize = 300;
+
+/// The smoother damps eigenvalues from the largest down to this share of it; those below are smooth enough for the next grid.
+const SMOOTHED: f64 = 0.1;
+
+/// Steps of the power method that estimates the largest eigenvalue, and what is put on top, as it finds it from below.
+const POWER_STEPS: usize = 20;
+const POWER_MARGIN: f64 = 1.1;
+
+/// What the coarsest matrix gets on its diagonal, relative to it: beside supports two coarse nodes may move the same fine ones.
+const SHIFT: f64 = 1e-10;
+
+/// Conjugate gradients as smoother end early when the residual fell to this share, squared.
+const ENOUGH: f64 = 1e-4;
+
+/// One grid.
+#[derive(Debug, Default)]
+struct Level {
+    matrix: BlockRows,
+    /// Inverse blocks of the diagonal, symmetric.
+    inverse: Vec<[f64; 6]>,
+    /// Upper bound of the eigenvalues of D⁻¹A.
+    largest: f64,
+    /// From the next grid to this one, and back.
+    up: Weights,
+    down: Weights,
+    /// Right-hand side, solution, residual.
+    b: Vec<DVec3>,
+    x: Vec<DVec3>,
+    r: Vec<DVec3>,
+    /// Scratch of the smoother.
+    d: Vec<DVec3>,
+    image: Vec<DVec3>,
+    partial: Vec<f64>,
+}
+
+/// A hierarchy of grids.
+#[derive(Debug, Default)]
+pub(super) struct Multigrid {
+    settings: Settings,
+    levels: Vec<Level>,
+    cholesky: BlockCholesky<3>,
+    unknown: Vec<f64>,
+}
+
+/// Where nodes lie in the lattice of the first cell of a body, relative to the lowest of them; none if a corner is off it.
+pub(super) fn lattice(topology: &Topology, nodes: &[u32]) -> Option<Vec<Place>> {
+    let rest = &topology.rest_positions;
+    let first = topology.hexahedra.first()?;
+    let at = |c: usize| rest[first[c] as usize];
+    let origin = at(0);
+    let edges = DMat3::from_cols(at(1) - origin, at(2) - origin, at(4) - origin);
+    let inverse = edges.inverse();
+    let place = |v: u32| {
+        let exact = inverse * (rest[v as usize] - origin);
+        let near = exact.round();
+        let on = (exact - near).abs().max_element() < 1e-3 && near.abs().max_element() < 1e9;
+        on.then(|| near.to_array().map(|a| a as i32))
+    };
+    let mut lowest = [0; 3];
+    for v in topology.hexahedra.iter().flatten() {
+        let p = place(*v)?;
+        lowest = std::array::from_fn(|k| lowest[k].min(p[k]));
+    }
+    nodes.iter().map(|v| place(*v).map(|p| std::array::from_fn(|k| p[k] - lowest[k]))).collect()
+}
+
+/// The coarse nodes that a fine one lies between, with its shares of them.
+fn parents(place: Place) -> impl Iterator<Item = (Place, f64)> {
+    let even = place.map(|p| p % 2 == 0);
+    (0..8).filter_map(move |c: i32| {
+        let high = [c & 1, c >> 1 & 1, c >> 2 & 1];
+        // A node at an even place lies on a coarse one, which is counted once.
+        if (0..3).any(|k| even[k] && high[k] == 1) {
+            return None;
+        }
+        let share = even.iter().map(|even| if *even { 1.0 } else { 0.5 }).product();
+        Some((std::array::from_fn(|k| place[k] / 2 + high[k]), share))
+    })
+}
+
+/// The next coarser lattice, and the weights from it to this one. Nodes that would move nothing are not in it.
+fn coarsen(fine: &[Place]) -> (Vec<Place>, Weights) {
+    let key = |p: &Place| [p[2], p[1], p[0]];
+    let mut coarse: Vec<Place> = fine.iter().flat_map(|p| parents(*p).map(|(p, _)| p)).collect();
+    coarse.sort_unstable_by_key(key);
+    coarse.dedup();
+    let name = |p: Place| coarse.binary_search_by_key(&key(&p), key).ok().map(|i| i as u32);
+    let row = |p: &Place| parents(*p).filter_map(|(p, w)| Some((name(p)?, w))).collect::<Vec<_>>();
+    let rows: Vec<Vec<(u32, f64)>> = fine.iter().map(row).collect();
+    let weights = Weights::from_rows(rows.iter().map(|r| &r[..]));
+    (coarse, weights)
+}
+
+impl Multigrid {
+    /// Makes the grids of a matrix whose rows lie at these places; tells whether it could.
+    pub(super) fn build(
+        &mut self,
+        settings: Settings,
+        matrix: BlockRows,
+        places: Vec<Place>,
+        parallel: &Parallel,
+    ) -> bool {
+        let most = settings.levels.map_or(usize::MAX, |n| n as usize);
+        self.settings = settings;
+        self.levels.clear();
+        let (mut matrix, mut places) = (matrix, places);
+        loop {
+            let enough = settings.levels.is_none() && matrix.len() < COARSEST;
+            let is_last = enough || self.levels.len() + 1 >= most;
+            let (coarse, up) = if is_last { Default::default() } else { coarsen(&places) };
+            // Where coarser grids are hardly smaller they help no more.
+            if is_last || 10 * coarse.len() > 9 * places.len() {
+                break;
+            }
+            let down = up.transposed(coarse.len());
+            let next = matrix.galerkin(&up, &down);
+            self.levels.push(Level::new(matrix, up, down, parallel));
+            (matrix, places) = (next, coarse);
+        }
+        let factored = self.factor(&matrix);
+        self.levels.push(Level { b: vec![DVec3::ZERO; matrix.len()], ..Level::default() });
+        factored
+    }
+
+    /// Factors the matrix of the coarsest grid.
+    fn factor(&mut self, matrix: &BlockRows) -> bool {
+        let rows = || 0..matrix.len();
+        let upper = |r: usize| {
+            matrix.row(r).filter(move |(c, _)| *c as usize > r).map(move |(c, block)| (r as u32, c, block))
+        };
+        let names: Vec<(u32, u32)> = rows().flat_map(upper).map(|(i, j, _)| (i, j)).collect();
+        self.cholesky.forget();
+        self.cholesky.learn(matrix.len(), &names)
+            && self.cholesky.factor(
+                rows().map(|r| {
+                    let mut block = matrix.diagonal(r);
+                    block.x_axis.x *= 1.0 + SHIFT;
+                    block.y_axis.y *= 1.0 + SHIFT;
+                    block.z_axis.z *= 1.0 + SHIFT;
+                    block.to_cols_array_2d()
+                }),
+                rows().flat_map(upper).map(|(i, j, block)| (i, j, block.to_cols_array_2d())),
+                |_| false,
+            )
+    }
+
+    /// Whether a cycle is a symmetric matrix: else the search around it has to be a flexible one.
+    pub(super) fn is_symmetric(settings: Settings) -> bool {
+        settings.cycle == MultigridCycle::V && settings.smoother == Smoother::Chebyshev
+    }
+
+    /// How many grids there are.
+    #[cfg(test)]
+    fn depth(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// One cycle for the right-hand side that `load` gives per row; the solution is read by [`Multigrid::at`].
+    pub(super) fn solve(&mut self, load: impl Fn(usize) -> DVec3, parallel: &Parallel) {
+        let Some(first) = self.levels.first_mut() else { return };
+        first.b.iter_mut().enumerate().for_each(|(i, b)| *b = load(i));
+        let mut bottom = Bottom { cholesky: &self.cholesky, unknown: &mut self.unknown };
+        match self.settings.cycle {
+            MultigridCycle::V => v_cycle(&mut self.levels, self.settings, &mut bottom, true, parallel),
+            MultigridCycle::Full => full_cycle(&mut self.levels, self.settings, &mut bottom, parallel),
+        }
+    }
+
+    /// What [`Multigrid::solve`] found for a row.
+    #[inline(always)]
+    pub(super) fn at(&self, row: usize) -> DVec3 {
+        self.levels.first().map_or(DVec3::ZERO, |level| level.x[row])
+    }
+}
+
+/// The factor of the coarsest grid.
+struct Bottom<'a> {
+    cholesky: &'a BlockCholesky<3>,
+    unknown: &'a mut Vec<f64>,
+}
+
+impl Bottom<'_> {
+    fn solve(&mut self, level: &mut Level) {
+        self.unknown.clear();
+        self.unknown.extend(level.b.iter().flat_map(|b| b.to_array()));
+        self.cholesky.solve(self.unknown, 1);
+        level.x.clear();
+        level.x.extend(self.unknown.chunks_exact(3).map(DVec3::from_slice));
+    }
+}
+
+/// Smooths, corrects by the grids below, smooths: from 0 or from the `x` that is there.
+fn v_cycle(
+    levels: &mut [Level],
+    settings: Settings,
+    bottom: &mut Bottom,
+    from_zero: bool,
+    parallel: &Parallel,
+) {
+    let Some((fine, coarse)) = levels.split_first_mut() else { return };
+    let Some(next) = coarse.first_mut() else { return bottom.solve(fine) };
+    fine.begin(from_zero, parallel);
+    fine.smooth(settings, true, parallel);
+    fine.restrict_residual(next, parallel);
+    v_cycle(coarse, settings, bottom, true, parallel);
+    fine.add_correction(&coarse[0].x, parallel);
+    fine.smooth(settings, false, parallel);
+}
+
+/// Nested iteration: from the coarsest grid up, each solution is where the V-cycle of the next finer grid starts.
+fn full_cycle(levels: &mut [Level], settings: Settings, bottom: &mut Bottom, parallel: &Parallel) {
+    for l in 1..levels.len() {
+        let (fine, coarse) = levels.split_at_mut(l);
+        fine[l - 1].restrict_load(&mut coarse[0], parallel);
+    }
+    for l in (0..levels.len()).rev() {
+        let (fine, coarse) = levels[l..].split_at_mut(1);
+        if let Some(next) = coarse.first() {
+            fine[0].interpolate(&next.x, parallel);
+        }
+        v_cycle(&mut levels[l..], settings, bottom, false, parallel);
+    }
+}
+
+impl Level {
+    fn new(matrix: BlockRows, up: Weights, down: Weights, parallel: &Parallel) -> Level {
+        let n = matrix.len();
+        let zero = || vec![DVec3::ZERO; n];
+        let inverse = (0..n).map(|r| inverse_spd(matrix.diagonal(r))).collect();
+        let mut level = Level {
+            matrix,
+            inverse,
+            up,
+            down,
+            b: zero(),
+            x: zero(),
+            r: zero(),
+            d: zero(),
+            image: zero(),
+            ..Level::default()
+        };
+        level.largest = level.estimate_largest(parallel);
+        level
+    }
+
+    /// An upper bound of the eigenvalues of D⁻¹A: the power method from numbers that look random.
+    fn estimate_largest(&mut self, parallel: &Parallel) -> f64 {
+        let noise = |i: usize, k: u64| uniform(1, 3 * i as u64 + k) - 0.5;
+        for (i, d) in self.d.iter_mut().enumerate() {
+            *d = DVec3::new(noise(i, 0), noise(i, 1), noise(i, 2));
+        }
+        let mut largest = 1.0;
+        for _ in 0..POWER_STEPS {
+            let before = parallel.dot(&self.d, &self.d, &mut self.partial);
+            self.matrix.multiply(&self.d, &mut self.image, parallel);
+            let scale = 1.0 / before.sqrt();
+            for ((d, image), inverse) in self.d.iter_mut().zip(&self.image).zip(&self.inverse) {
+                *d = times_symmetric(*inverse, *image) * scale;
+            }
+            largest = parallel.dot(&self.d, &self.d, &mut self.partial).sqrt();
+        }
+        POWER_MARGIN * largest
+    }
+
+    /// The residual of what there is, or of 0.
+    fn begin(&mut self, from_zero: bool, parallel: &Parallel) {
+        self.r.copy_from_slice(&self.b);
+        if from_zero {
+            self.x.fill(DVec3::ZERO);
+        } else {
+            self.matrix.subtract_product(&self.x, &mut self.r, parallel);
+        }
+    }
+
+    /// The right-hand side of the next grid from this one's residual.
+    fn restrict_residual(&self, next: &mut Level, parallel: &Parallel) {
+        parallel.heavy_blocks(&mut next.b, |start, block| {
+            block.iter_mut().enumerate().for_each(|(k, b)| *b = self.down.gather(start + k, &self.r));
+        });
+    }
+
+    /// The same from its right-hand side.
+    fn restrict_load(&self, next: &mut Level, parallel: &Parallel) {
+        parallel.heavy_blocks(&mut next.b, |start, block| {
+            block.iter_mut().enumerate().for_each(|(k, b)| *b = self.down.gather(start + k, &self.b));
+        });
+    }
+
+    /// x = L `coarse`.
+    fn interpolate(&mut self, coarse: &[DVec3], parallel: &Parallel) {
+        let up = &self.up;
+        parallel.heavy_blocks(&mut self.x, |start, block| {
+            block.iter_mut().enumerate().for_each(|(k, x)| *x = up.gather(start + k, coarse));
+        });
+    }
+
+    /// x += L `coarse`, and the residual with it.
+    fn add_correction(&mut self, coarse: &[DVec3], parallel: &Parallel) {
+        let up = &self.up;
+        parallel.heavy_blocks(&mut self.d, |start, block| {
+            block.iter_mut().enumerate().for_each(|(k, d)| *d = up.gather(start + k, coarse));
+        });
+        self.x.iter_mut().zip(&self.d).for_each(|(x, d)| *x += *d);
+        self.matrix.subtract_product(&self.d, &mut self.r, parallel);
+    }
+
+    /// Adds to `x` what a smoother makes of the residual; keeps the residual right if it is needed afterwards.
+    fn smooth(&mut self, settings: Settings, is_needed: bool, parallel: &Parallel) {
+        match settings.smoother {
+            Smoother::Chebyshev => {
+                self.chebyshev(settings.sweeps, parallel);
+                if is_needed {
+                    self.matrix.subtract_product(&self.d, &mut self.r, parallel);
+                }
+            }
+            Smoother::ConjugateGradient => self.conjugate_gradients(settings.sweeps, parallel),
+        }
+    }
+
+    /// The polynomial of least size over the upper eigenvalues, by its recurrence of three terms (Saad 2003, algorithm 12.1). The
+    /// residual is that before the last change, which is left in `d`.
+    fn chebyshev(&mut self, sweeps: u32, parallel: &Parallel) {
+        let (high, low) = (self.largest, SMOOTHED * self.largest);
+        let (middle, half) = (0.5 * (high + low), 0.5 * (high - low));
+        let sigma = middle / half;
+        let mut rho = 1.0 / sigma;
+        let (mut keep, mut take) = (0.0, 1.0 / middle);
+        for sweep in 0..sweeps {
+            if sweep > 0 {
+                self.matrix.subtract_product(&self.d, &mut self.r, parallel);
+                let next = 1.0 / (2.0 * sigma - rho);
+                (keep, take) = (next * rho, 2.0 * next / half);
+                rho = next;
+            }
+            let (r, inverse) = (&self.r, &self.inverse);
+            parallel.blocks(&mut self.d, |start, block| {
+                for (k, d) in block.iter_mut().enumerate() {
+                    let new = times_symmetric(inverse[start + k], r[start + k]) * take;
+                    // Not `*d * 0`: what is left there from before need not be finite.
+                    *d = if sweep == 0 { new } else { *d * keep + new };
+                }
+            });
+            self.x.iter_mut().zip(&self.d).for_each(|(x, d)| *x += *d);
+        }
+    }
+
+    /// Conjugate gradients with the blocks of the diagonal (FAU-30), which end early where little is left. Supported nodes are not in
+    /// the grid at all, which is the filter.
+    fn conjugate_gradients(&mut self, sweeps: u32, parallel: &Parallel) {
+        let (mut size, mut first) = (0.0, 0.0);
+        for sweep in 0..sweeps {
+            let before = size;
+            let (inverse, r) = (&self.inverse, &self.r);
+            let z = |i: usize| times_symmetric(inverse[i], r[i]);
+            size = parallel.sum(r.len(), &mut self.partial, |i| r[i].dot(z(i)));
+            if sweep == 0 {
+                first = size;
+                self.d.iter_mut().enumerate().for_each(|(i, d)| *d = z(i));
+            } else {
+                let turn = size / before;
+                self.d.iter_mut().enumerate().for_each(|(i, d)| *d = z(i) + *d * turn);
+            }
+            // Also if there was nothing to do at all.
+            if size == 0.0 || size < ENOUGH * first {
+                break;
+            }
+            self.matrix.multiply(&self.d, &mut self.image, parallel);
+            let step = size / parallel.dot(&self.d, &self.image, &mut self.partial);
+            for (i, d) in self.d.iter().enumerate() {
+                self.x[i] += *d * step;
+                self.r[i] -= self.image[i] * step;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ModelBuilder;
+    use crate::control::Control;
+    use crate::scene::{Block, Body, Cells, Group, Pin, Placement, Region, Scene, Select, Shape};
+    use crate::solver::Problem;
+    use crate::solver::warped::{at_rest, free_rows};
+
+    /// A beam of 4 : 1 : 1, clamped at one end, with so many cells across.
+    fn beam(across: u32) -> Scene {
+        let wall = Region { min: [-1e-6, -1.0, -1.0], max: [1e-6, 1.0, 1.0] };
+        let body = Body {
+            shape: Shape::Block(Block {
+                size: [0.4, 0.1, 0.1],
+                cells: [4 * across, across, across],
+                cut: Cells::Hexahedra,
+            }),
+            density: Some(1000.0),
+            young_modulus: Some(4e4),
+            poisson_ratio: Some(0.3),
+            pins: vec![Pin { select: Select::Within(wall), ..Pin::default() }],
+            ..Body::default()
+        };
+        Scene { groups: vec![Group::default()], bodies: vec![body], ..Scene::default() }
+    }
+
+    /// The system at rest of a scene's body for steps of `h`, and its grids.
+    fn grids(scene: &Scene, h: f64, settings: Settings, parallel: &Parallel) -> (BlockRows, Multigrid) {
+        let model = ModelBuilder::new(scene).build().unwrap();
+        let body = &model.bodies[0];
+        let mut inverse_masses: Vec<f64> = body.topology.masses.iter().map(|m| 1.0 / m).collect();
+        for pin in body.pins.iter().flat_map(|pin| &pin.vertices) {
+            inverse_masses[*pin as usize] = 0.0;
+        }
+        let control = Control::new(&model);
+        let problem = Problem {
+            energies: &body.energies,
+            system: &[],
+            topology: &body.topology,
+            control: &control,
+            parallel,
+            body: 0,
+            inverse_masses: &inverse_masses,
+            contacts: None,
+        };
+        let (diagonal, pairs) = at_rest(&problem, 0.0, h);
+        let (matrix, free) = free_rows(&problem, &diagonal, &pairs);
+        let (again, _) = free_rows(&problem, &diagonal, &pairs);
+        let places = lattice(&body.topology, &free).unwrap();
+        let mut multigrid = Multigrid::default();
+        assert!(multigrid.build(settings, matrix, places, parallel));
+        (again, multigrid)
+    }
+
+    fn noise(n: usize, seed: u64) -> Vec<DVec3> {
+        (0..n as u64).map(|i| DVec3::from([0, 1, 2].map(|k| uniform(seed, 3 * i + k) - 0.5))).collect()
+    }
+
+    fn cycle(multigrid: &mut Multigrid, b: &[DVec3], parallel: &Parallel) -> Vec<DVec3> {
+        multigrid.solve(|i| b[i], parallel);
+        (0..b.len()).map(|i| multigrid.at(i)).collect()
+    }
+
+    fn dot(a: &[DVec3], b: &[DVec3]) -> f64 {
+        a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum()
+    }
+
+    /// Cycles until the residual fell to 1e-6, without any search around them.
+    fn cycles(scene: &Scene, h: f64, settings: Settings) -> usize {
+        let parallel = Parallel::default();
+        let (matrix, mut multigrid) = grids(scene, h, settings, &parallel);
+        let b = noise(matrix.len(), 7);
+        let mut r = b.clone();
+        for count in 1..100 {
+            let x = cycle(&mut multigrid, &r, &parallel);
+            matrix.subtract_product(&x, &mut r, &parallel);
+            if dot(&r, &r) < 1e-12 * dot(&b, &b) {
+                return count;
+            }
+        }
+        100
+    }
+
+    const ALL: [(MultigridCycle, Smoother); 4] = [
+        (MultigridCycle::V, Smoother::Chebyshev),
+        (MultigridCycle::Full, Smoother::Chebyshev),
+        (MultigridCycle::V, Smoother::ConjugateGradient),
+        (MultigridCycle::Full, Smoother::ConjugateGradient),
+    ];
+
+    #[test]
+    fn cycles_converge_as_fast_on_fine_grids_as_on_coarse_ones() {
+        for (cycle, smoother) in ALL {
+            let settings = Settings { cycle, smoother, levels: None, sweeps: 3 };
+            let counts = [4, 8, 12].map(|across| cycles(&beam(across), 0.02, settings));
+            eprintln!("{cycle:?} {smoother:?} {counts:?}");
+            assert!(counts[2] <= counts[0].max(counts[1]) + 4 && counts[2] < 40, "{settings:?}: {counts:?}");
+        }
+    }
+
+    #[test]
+    fn a_v_cycle_of_chebyshev_is_a_symmetric_positive_matrix() {
+        let parallel = Parallel::default();
+        let (matrix, mut multigrid) = grids(&beam(6), 0.02, Settings::default(), &parallel);
+        assert!(multigrid.depth() > 1);
+        let (a, b) = (noise(matrix.len(), 1), noise(matrix.len(), 2));
+        let (za, zb) = (cycle(&mut multigrid, &a, &parallel), cycle(&mut multigrid, &b, &parallel));
+        let (ab, ba) = (dot(&za, &b), dot(&a, &zb));
+        assert!((ab - ba).abs() < 1e-10 * (dot(&za, &a) * dot(&zb, &b)).sqrt(), "{ab} {ba}");
+        assert!(dot(&za, &a) > 0.0);
+        // And linear.
+        let sum: Vec<DVec3> = a.iter().zip(&b).map(|(a, b)| *a + *b * 3.0).collect();
+        let z = cycle(&mut multigrid, &sum, &parallel);
+        let off = (0..z.len()).map(|i| (z[i] - za[i] - zb[i] * 3.0).length()).fold(0.0, f64::max);
+        let most = z.iter().map(|z| z.length()).fold(0.0, f64::max);
+        assert!(off < 1e-12 * most, "{off} of {most}");
+    }
+
+    #[test]
+    fn the_same_bits_for_any_number_of_threads() {
+        for (cycle_kind, smoother) in ALL {
+            let settings = Settings { cycle: cycle_kind, smoother, ..Settings::default() };
+            let found = [1, 2].map(|threads| {
+                let parallel = Parallel::new(threads).unwrap();
+                let (matrix, mut multigrid) = grids(&beam(8), 0.02, settings, &parallel);
+                cycle(&mut multigrid, &noise(matrix.len(), 3), &parallel)
+            });
+            assert_eq!(found[0], found[1]);
+        }
+    }
+
+    #[test]
+    fn galerkin_is_the_product_of_the_three() {
+        let parallel = Parallel::default();
+        let (matrix, multigrid) = grids(&beam(6), 0.02, Settings::default(), &parallel);
+        let level = &multigrid.levels[0];
+        let coarse = matrix.galerkin(&level.up, &level.down);
+        let d = noise(coarse.len(), 5);
+        let fine: Vec<DVec3> = (0..matrix.len()).map(|i| level.up.gather(i, &d)).collect();
+        let mut image = fine.clone();
+        matrix.multiply(&fine, &mut image, &parallel);
+        let mut found = d.clone();
+        coarse.multiply(&d, &mut found, &parallel);
+        for (i, found) in found.iter().enumerate() {
+            let exact = level.down.gather(i, &image);
+            assert!((exact - *found).length() < 1e-12 * (1.0 + exact.length()), "{exact} {found}");
+        }
+    }
+
+    #[test]
+    fn a_lattice_is_found_however_the_block_lies() {
+        let mut scene = beam(3);
+        scene.bodies[0].pins.clear();
+        scene.bodies[0].placement = Placement {
+            translate: [3.0, -1.0, 0.2],
+            rotate_deg: [20.0, 30.0, -70.0],
+            ..Placement::default()
+        };
+        let model = ModelBuilder::new(&scene).build().unwrap();
+        let nodes: Vec<u32> = (0..model.bodies[0].topology.len() as u32).collect();
+        let places = lattice(&model.bodies[0].topology, &nodes).unwrap();
+        let most: Place = std::array::from_fn(|k| places.iter().map(|p| p[k]).max().unwrap());
+        assert_eq!(most, [12, 3, 3]);
+        assert!(places.iter().flatten().all(|p| *p >= 0));
+    }
+
+    #[test]
+    fn thin_bodies_and_few_grids_are_solved_too() {
+        // One cell thick, and held at one end: some coarse nodes move the same fine ones.
+        let mut scene = beam(1);
+        scene.bodies[0].shape =
+            Shape::Block(Block { size: [1.0, 0.1, 0.1], cells: [1, 9, 9], cut: Cells::Hexahedra });
+        for levels in [Some(1), Some(2), Some(3), None] {
+            let settings = Settings { levels, sweeps: 3, ..Settings::default() };
+            let count = cycles(&scene, 0.02, settings);
+            assert!(count < 60, "{levels:?}: {count}");
+        }
+    }
+}
