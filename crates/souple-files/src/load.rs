@@ -56,7 +56,7 @@ pub fn build(file: SceneFile) -> Result<Loaded, FileError> {
     Ok(Loaded { scene, source, model })
 }
 
-/// Number of vertices of a shape at the start; mesh files that were not read count nothing.
+/// Number of vertices of a shape at the start; mesh and volume files that were not read count nothing.
 pub fn vertex_count(shape: &Shape) -> u64 {
     match shape {
         Shape::Grid(grid) => u64::from(grid.vertices[0]) * u64::from(grid.vertices[1]),
@@ -68,6 +68,11 @@ pub fn vertex_count(shape: &Shape) -> u64 {
         }
         Shape::Mesh(mesh) => mesh.positions.len() as u64,
         Shape::File(_) => 0,
+        // About as many corners of cells as cells; where voxels are sparse there are more.
+        Shape::Voxels(voxels) => {
+            let count = voxels.volume.as_ref().map_or(0, |volume| volume.count(&voxels.labels));
+            count / u64::from(voxels.group.max(1)).saturating_pow(3)
+        }
     }
 }
 
