@@ -144,6 +144,8 @@ pub fn for_form(body: &Body) -> Body {
         poisson_ratio: body.poisson_ratio,
         law: body.law,
         materials: body.materials.clone(),
+        embed: body.embed,
+        rigid: body.rigid,
         thickness: body.thickness,
         bending: body.bending,
         area_stiffness: body.area_stiffness,
