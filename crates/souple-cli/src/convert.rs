@@ -178,7 +178,12 @@ fn convert_scene(args: &ConvertArgs) -> Result<ConvertReport, Failure> {
             text.map_err(|error| Failure::file(&args.output, error, ""))? + "\n"
         }
     };
-    let has_files = file.scene.bodies.iter().any(|body| matches!(body.shape, Shape::File(_)))
+    let names_file = |shape: &Shape| match shape {
+        Shape::File(_) => true,
+        Shape::Voxels(voxels) => !voxels.path.is_empty(),
+        _ => false,
+    };
+    let has_files = file.scene.bodies.iter().any(|body| names_file(&body.shape))
         || file.scene.colliders.iter().any(|collider| matches!(collider.shape, ColliderShape::File(_)));
     if has_files && args.input.parent() != args.output.parent() {
         note("warning: the scene names mesh files by paths relative to itself; copy them along");

@@ -5,6 +5,7 @@ use std::path::Path;
 use souple::scene::{ColliderShape, Scene, Shape};
 use souple::{Model, ModelBuilder, SceneError};
 use souple_formats::import::Limits;
+use souple_formats::import::volume::{VolumeFormat, VolumeLimits};
 use souple_formats::scene::{MAX_SCENE_BYTES, SceneFile, Source, read_scene_bytes, resolve_meshes};
 
 use crate::error::FileError;
@@ -33,13 +34,15 @@ pub fn read_scene_file(path: &Path) -> Result<SceneFile, FileError> {
     Ok(read_scene_bytes(&bytes, &path.display().to_string())?)
 }
 
-/// Reads a scene file and the mesh files it names.
+/// Reads a scene file and the mesh and volume files it names.
 pub fn read_whole_scene(path: &Path, allow_outside: bool) -> Result<SceneFile, FileError> {
     let mut file = read_scene_file(path)?;
     let folder = SceneFolder::of_scene(path, allow_outside);
-    let limit = Limits::default().max_bytes;
-    resolve_meshes(&mut file.scene, &mut |written| folder.read(written, limit, "mesh"))
-        .map_err(|error| file.source.explain(&error))?;
+    let mut read = |written: &str| match VolumeFormat::from_file_name(written) {
+        Some(_) => folder.read(written, VolumeLimits::default().max_bytes, "volume"),
+        None => folder.read(written, Limits::default().max_bytes, "mesh"),
+    };
+    resolve_meshes(&mut file.scene, &mut read).map_err(|error| file.source.explain(&error))?;
     Ok(file)
 }
 
@@ -56,7 +59,7 @@ pub fn build(file: SceneFile) -> Result<Loaded, FileError> {
     Ok(Loaded { scene, source, model })
 }
 
-/// Number of vertices of a shape at the start; mesh files that were not read count nothing.
+/// Number of vertices of a shape at the start; mesh and volume files that were not read count nothing.
 pub fn vertex_count(shape: &Shape) -> u64 {
     match shape {
         Shape::Grid(grid) => u64::from(grid.vertices[0]) * u64::from(grid.vertices[1]),
@@ -68,6 +71,11 @@ pub fn vertex_count(shape: &Shape) -> u64 {
         }
         Shape::Mesh(mesh) => mesh.positions.len() as u64,
         Shape::File(_) => 0,
+        // About as many corners of cells as cells; where voxels are sparse there are more.
+        Shape::Voxels(voxels) => {
+            let count = voxels.volume.as_ref().map_or(0, |volume| volume.count(&voxels.labels));
+            count / u64::from(voxels.group.max(1)).saturating_pow(3)
+        }
     }
 }
 

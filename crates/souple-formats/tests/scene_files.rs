@@ -253,7 +253,11 @@ fn shape() -> impl Strategy<Value = Shape> {
     let strands = (number(), any::<u32>()).prop_map(|(curl_radius, strands)| {
         Shape::Strands(Strands { strands, curl_radius, roots: Roots::Hemisphere, ..Strands::default() })
     });
-    prop_oneof![grid, rope, ball, strands, file, mesh]
+    let voxels = (any::<String>(), any::<u32>(), vector()).prop_map(|(path, group, spacing)| {
+        let volume = InlineVolume { size: [2, 1, 1], spacing, origin: [0.5; 3], runs: vec![[3, 1], [0, 1]] };
+        Shape::Voxels(VoxelShape { path, group, labels: vec![3], volume: Some(volume) })
+    });
+    prop_oneof![grid, rope, ball, strands, file, mesh, voxels]
 }
 
 fn select() -> impl Strategy<Value = Select> {

@@ -315,6 +315,8 @@ impl Document {
             Shape::File(file) => {
                 self.files.mesh(file, &mut BTreeSet::new()).map(|m| m.positions.len() as u64)
             }
+            // How many the surface has is known once it is built; what is chosen was seen.
+            Shape::Voxels(_) => Ok(u64::MAX),
             shape => Ok(vertex_count(shape)),
         };
         let count = count.map_err(|error| error.problem)?;
@@ -527,6 +529,13 @@ impl Document {
             Shape::File(file) => {
                 let mesh = self.files.mesh(file, &mut BTreeSet::new()).ok()?;
                 mesh.positions.iter().map(|p| DVec3::from(*p)).collect()
+            }
+            Shape::Voxels(voxels) => {
+                let volume = self.files.volume(voxels).ok()?;
+                let half = 0.5 * DVec3::from(volume.spacing);
+                let extent = DVec3::from(volume.size.map(f64::from)) * DVec3::from(volume.spacing);
+                let low = DVec3::from(volume.origin) - half;
+                corners(low, low + extent)
             }
         };
         let Placement { translate, rotate_deg, scale } = body.placement;

@@ -439,6 +439,7 @@ fn scene_bytes(scene: &Scene) -> usize {
     };
     let bodies = scene.bodies.iter().map(|body| match &body.shape {
         Shape::Mesh(mesh) => of_mesh(mesh),
+        Shape::Voxels(voxels) => voxels.volume.as_ref().map_or(0, |v| size_of_val(v.runs.as_slice())),
         _ => 0,
     });
     let colliders = scene.colliders.iter().map(|collider| match &collider.shape {

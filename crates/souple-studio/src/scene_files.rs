@@ -5,17 +5,18 @@
 //! only because the person chose it. Saving copies it next to the scene (see [`crate::document::Document::save_as`]).
 //! An absolute path that merely stands in a scene file is refused.
 //!
-//! Meshes are parsed once and kept until their file changes, so that dragging a slider does not read them again.
+//! Meshes and volumes are parsed once and kept until their file changes, so that dragging a slider does not read them again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use souple::scene::{ColliderShape, InlineMesh, MeshFile, Scene, Shape, Style};
+use souple::scene::{ColliderShape, InlineMesh, InlineVolume, MeshFile, Scene, Shape, Style, VoxelShape};
 use souple::{Model, ModelBuilder, SceneError};
 use souple_files::{FileChange, FileWatch, SceneFolder, check_size, disk};
 use souple_formats::import::Limits;
-use souple_formats::scene::read_mesh_file;
+use souple_formats::import::volume::VolumeLimits;
+use souple_formats::scene::{read_mesh_file, read_volume_file};
 
 /// A scene, compiled.
 #[derive(Debug)]
@@ -57,10 +58,14 @@ pub(crate) struct SceneFiles {
     /// Files outside that the person chose.
     chosen: Arc<BTreeSet<PathBuf>>,
     meshes: Arc<Mutex<MeshCache>>,
+    volumes: Arc<Mutex<VolumeCache>>,
 }
 
 #[derive(Debug, Default)]
 struct MeshCache(BTreeMap<(PathBuf, bool), (FileWatch, InlineMesh)>);
+
+#[derive(Debug, Default)]
+struct VolumeCache(BTreeMap<PathBuf, (FileWatch, InlineVolume)>);
 
 impl SceneFiles {
     /// The files of a scene file.
@@ -109,6 +114,15 @@ impl SceneFiles {
                     .mesh(file, &mut used)
                     .map_err(|error| SceneError { field: format!("body[{b}].shape.file.path"), ..error })?;
                 body.shape = Shape::Mesh(mesh);
+            } else if let Shape::Voxels(voxels) = &mut body.shape
+                && !voxels.path.is_empty()
+                && voxels.volume.is_none()
+            {
+                let volume = self
+                    .volume(voxels)
+                    .map_err(|error| SceneError { field: format!("body[{b}].shape.voxels.path"), ..error })?;
+                voxels.volume = Some(volume);
+                voxels.path.clear();
             }
         }
         for (c, collider) in resolved.colliders.iter_mut().enumerate() {
@@ -148,6 +162,29 @@ impl SceneFiles {
         Ok(mesh)
     }
 
+    /// The voxels of a shape: its own, kept from before, or read.
+    pub(crate) fn volume(&self, shape: &VoxelShape) -> Result<InlineVolume, SceneError> {
+        if let Some(volume) = &shape.volume {
+            return Ok(volume.clone());
+        }
+        let key = self.path(&shape.path, "volume").ok();
+        let cache = || self.volumes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(key) = &key
+            && let Some((watch, volume)) = cache().0.get_mut(key)
+            && watch.poll() == FileChange::Same
+        {
+            return Ok(volume.clone());
+        }
+        let watch = key.as_ref().map(|path| FileWatch::new(path));
+        let limit = VolumeLimits::default().max_bytes;
+        let mut read = |written: &str| self.read(written, limit, "volume");
+        let volume = read_volume_file(&shape.path, "", &mut read)?;
+        if let (Some(key), Some(watch)) = (key, watch) {
+            cache().0.insert(key, (watch, volume.clone()));
+        }
+        Ok(volume)
+    }
+
     fn cache(&self) -> std::sync::MutexGuard<'_, MeshCache> {
         // A panic elsewhere leaves whole meshes behind or none.
         self.meshes.lock().unwrap_or_else(PoisonError::into_inner)
@@ -159,6 +196,10 @@ pub(crate) fn for_each_path(scene: &mut Scene, change: &mut dyn FnMut(&mut Strin
     for body in &mut scene.bodies {
         if let Shape::File(file) = &mut body.shape {
             change(&mut file.path, "mesh");
+        } else if let Shape::Voxels(voxels) = &mut body.shape
+            && !voxels.path.is_empty()
+        {
+            change(&mut voxels.path, "volume");
         }
     }
     for collider in &mut scene.colliders {

@@ -91,6 +91,7 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
             );
         }
         let lint = crate::mesh::TriMesh {
+            // Corners of cells may lie on vertices of the surface that follows them.
             positions: body.topology.rest_positions[..body.topology.visible()].to_vec(),
             triangles: body.topology.triangles.clone(),
             uvs: Vec::new(),

@@ -1,12 +1,13 @@
-//! Mesh files that a scene names: paths that stay inside its folder, and meshes in their place.
+//! Mesh and volume files that a scene names: paths that stay inside its folder, and meshes and voxels in their place.
 
 use std::path::PathBuf;
 
 use souple::SceneError;
-use souple::scene::{ColliderShape, InlineMesh, MeshFile, Scene, Shape};
+use souple::scene::{ColliderShape, InlineMesh, InlineVolume, MeshFile, Scene, Shape};
 use thiserror::Error;
 
 use super::error::quotable;
+use crate::import::volume::{VolumeFormat, VolumeLimits, read_volume};
 use crate::import::{ImportError, Limits, MeshFormat, SolidMesh, read_mesh, read_solid, read_tetgen};
 
 /// Why a path in a scene is refused.
@@ -61,7 +62,8 @@ pub fn safe_relative_path(path: &str) -> Result<PathBuf, PathProblem> {
     if parts.is_empty() { Err(PathProblem::NoFile) } else { Ok(parts.into_iter().collect()) }
 }
 
-/// Replaces every mesh file of a scene, of bodies and of colliders, by the mesh itself, welded where the scene asks for it.
+/// Replaces every mesh file of a scene, of bodies and of colliders, by the mesh itself, welded where the scene asks for it, and every volume file by
+/// its voxels.
 ///
 /// `read` is given the path as written in the scene and returns the bytes of the file, or says why not. It decides which
 /// paths are allowed; [`safe_relative_path`] is there to help. An error leaves the scene partly resolved.
@@ -73,6 +75,13 @@ pub fn resolve_meshes(
         if let Shape::File(file) = &body.shape {
             let field = format!("body[{index}].shape.file.path");
             body.shape = Shape::Mesh(read_mesh_file(file, &field, read)?);
+        } else if let Shape::Voxels(voxels) = &mut body.shape
+            && !voxels.path.is_empty()
+            && voxels.volume.is_none()
+        {
+            let field = format!("body[{index}].shape.voxels.path");
+            voxels.volume = Some(read_volume_file(&voxels.path, &field, read)?);
+            voxels.path.clear();
         }
     }
     for (index, collider) in scene.colliders.iter_mut().enumerate() {
@@ -123,6 +132,28 @@ pub fn read_mesh_file(
     let mesh = if file.weld { mesh.welded() } else { mesh };
     let positions = mesh.positions.iter().map(|position| position.to_array()).collect();
     Ok(InlineMesh { positions, triangles: mesh.triangles, uvs: mesh.uvs, ..InlineMesh::default() })
+}
+
+/// The voxels of a volume file that a scene names. `field` is where the path stands in the scene; `read` is that of [`resolve_meshes`].
+pub fn read_volume_file(
+    path: &str,
+    field: &str,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+) -> Result<InlineVolume, SceneError> {
+    let name = quotable(path);
+    let format = VolumeFormat::from_file_name(path).ok_or_else(|| {
+        let help = "convert it to one of .nrrd, .nhdr, .nii, .nii.gz";
+        SceneError::new(field, format!("'{name}' is not a volume format that can be read"), help)
+    })?;
+    let bytes = read(path).map_err(|problem| {
+        let help = "the path is relative to the scene file and stays inside its folder";
+        SceneError::new(field, format!("cannot read '{name}': {problem}"), help)
+    })?;
+    let volume = read_volume(&bytes, format, &VolumeLimits::default()).map_err(|error| {
+        let help = "repair the volume file, or export it again";
+        SceneError::new(field, format!("cannot use '{name}': {error}"), help)
+    })?;
+    Ok(InlineVolume::new(&volume))
 }
 
 /// The `.node` and the `.ele` file of a mesh of TetGen, of which one is named; none of other files.

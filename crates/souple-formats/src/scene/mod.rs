@@ -19,7 +19,9 @@ mod tree;
 mod write;
 
 pub use error::{Excerpt, SceneFileError};
-pub use mesh_files::{PathProblem, read_mesh_file, resolve_meshes, safe_relative_path, tetgen_pair};
+pub use mesh_files::{
+    PathProblem, read_mesh_file, read_volume_file, resolve_meshes, safe_relative_path, tetgen_pair,
+};
 pub use schema::scene_schema;
 pub use write::write_scene_toml;
 

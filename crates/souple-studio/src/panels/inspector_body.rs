@@ -5,6 +5,7 @@ use souple::fabrics::{FABRICS, Fabric};
 use souple::scene::{
     Air, Body, Border, Cells, Diagonals, Family, Grid, GridPlane, InlineMesh, Layout, LengthLimit,
     LimitMethod, Limits, Motion, Pin, Pull, Rayleigh, Region, RopeMass, Scene, Select, Shape, Tear,
+    VoxelShape,
 };
 
 use super::fields::{Effect, Form, live, plain, restart, words};
@@ -90,6 +91,13 @@ fn shape_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
             });
             form.flag(ui, restart("Weld", "MeshFile", "weld", ""), &mut file.weld);
         }
+        Shape::Voxels(voxels) => {
+            form.row(ui, restart("Volume file", "VoxelShape", "path", ""), |ui| {
+                let path = if voxels.path.is_empty() { "in the scene file itself" } else { &voxels.path };
+                ui.add(egui::Label::new(path).truncate()).on_hover_text(path)
+            });
+            form.count(ui, restart("Group", "VoxelShape", "group", ""), 1..=16, &mut voxels.group);
+        }
         // The form has it without its contents.
         Shape::Mesh(_) => {
             form.row(ui, restart("Mesh", "Shape", "mesh", ""), |ui| ui.label("in the scene file itself"));
@@ -116,6 +124,12 @@ fn grid_fields(form: &mut Form, ui: &mut Ui, grid: &mut Grid) {
 pub fn for_form(body: &Body) -> Body {
     let shape = match &body.shape {
         Shape::Mesh(_) => Shape::Mesh(InlineMesh::default()),
+        Shape::Voxels(voxels) => Shape::Voxels(VoxelShape {
+            path: voxels.path.clone(),
+            group: voxels.group,
+            labels: voxels.labels.clone(),
+            volume: None,
+        }),
         shape => shape.clone(),
     };
     Body {
@@ -130,6 +144,8 @@ pub fn for_form(body: &Body) -> Body {
         poisson_ratio: body.poisson_ratio,
         law: body.law,
         materials: body.materials.clone(),
+        embed: body.embed,
+        rigid: body.rigid,
         thickness: body.thickness,
         bending: body.bending,
         area_stiffness: body.area_stiffness,
@@ -155,7 +171,14 @@ pub fn from_form(edited: Body, body: &mut Body) {
         Shape::Mesh(mesh) => Some(std::mem::take(mesh)),
         _ => None,
     };
+    let volume = match &mut body.shape {
+        Shape::Voxels(voxels) => voxels.volume.take(),
+        _ => None,
+    };
     *body = edited;
+    if let Shape::Voxels(voxels) = &mut body.shape {
+        voxels.volume = volume;
+    }
     if let (Shape::Mesh(place), Some(mesh)) = (&mut body.shape, mesh) {
         *place = mesh;
     }
@@ -446,6 +469,8 @@ pub fn body_line(body: &Body) -> String {
         Shape::Strands(s) => format!("{} strands of {} m", s.strands, plain(s.length)),
         Shape::File(file) => format!("mesh {}", file.path),
         Shape::Mesh(mesh) => format!("mesh of {} vertices", mesh.positions.len()),
+        Shape::Voxels(voxels) if voxels.path.is_empty() => "voxels".to_owned(),
+        Shape::Voxels(voxels) => format!("voxels {}", voxels.path),
     };
     match &body.fabric {
         Some(fabric) => format!("{shape}, {}", words(fabric)),

@@ -6,11 +6,12 @@ use glam::DVec3;
 
 use super::dials::{Dialled, dialled};
 use super::embed::{PlacedCells, embed};
-use super::materials::solid_densities;
+use super::materials::{Labelled, solid_densities};
 use super::rigid::place_rigid;
 use super::select::{Particles, select};
 use super::solid::{build_solid, cell_volumes, place_block, stiff_tetrahedron};
 use super::tet_mesh::place_mesh;
+use super::voxels::place_voxels;
 use super::world::{check_motion, share};
 use super::{
     Checked, LARGEST, STIFFEST, direction, finite, not_negative, positive, stiffness, vector, wrong,
@@ -55,6 +56,14 @@ pub(super) struct Placed {
 }
 
 impl Placed {
+    /// The labels of what it is made of: of each tetrahedron, or those that occur in cells.
+    pub(super) fn labelled(&self) -> Labelled<'_> {
+        match &self.cells {
+            Some(cells) => Labelled { labels: &cells.labels, one: "voxel", many: "voxels" },
+            None => Labelled { labels: &self.labels, one: "tetrahedron", many: "tetrahedra" },
+        }
+    }
+
     /// Area, m², or length of all ropes, m; and the length of the body, m: the root of its area, or one rope.
     fn extent(&self) -> (f64, f64) {
         let x = &self.mesh.positions;
@@ -116,6 +125,7 @@ fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Checked<Placed
         }
         Shape::Block(b) => place_block(&format!("{at}.shape.block"), b)?,
         Shape::Mesh(m) => place_mesh(&format!("{at}.shape.mesh"), m)?,
+        Shape::Voxels(v) => place_voxels(&format!("{at}.shape.voxels"), v)?,
         Shape::File(f) => {
             return wrong(
                 &format!("{at}.shape.file.path"),
@@ -449,7 +459,7 @@ fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed)
         t.iter().for_each(|&v| masses[v as usize] += weight);
     }
     if let Some(cells) = &placed.cells {
-        cell_volumes(cells, &mut masses);
+        cell_volumes(cells, densities.as_deref(), &mut masses);
     }
     let is_solid = !placed.tetrahedra.is_empty() || placed.cells.is_some();
     for t in placed.mesh.triangles.iter().filter(|_| !is_solid) {

@@ -24,6 +24,8 @@ pub(super) struct PlacedCells {
     pub(super) kinds: Vec<Vec<Filled>>,
     /// Edges of a cell, m.
     pub(super) size: DVec3,
+    /// Labels of materials that occur in what fills them, ascending; none if it has no labels.
+    pub(super) labels: Vec<u32>,
     /// Whether they are without the shape functions that let them bend freely.
     pub(super) plain: bool,
 }
@@ -33,14 +35,21 @@ impl PlacedCells {
     pub(super) fn full(corners: Vec<[u32; 8]>, size: DVec3, cut: Cells) -> PlacedCells {
         let whole = Filled { low: DVec3::ZERO, high: DVec3::ONE, label: 1 };
         let plain = cut == Cells::PlainHexahedra;
-        PlacedCells { kind: vec![0; corners.len()], corners, kinds: vec![vec![whole]], size, plain }
+        PlacedCells {
+            kind: vec![0; corners.len()],
+            corners,
+            kinds: vec![vec![whole]],
+            size,
+            plain,
+            labels: Vec::new(),
+        }
     }
 }
 
 /// Puts a surface into cells: its vertices come first and follow the corners of the cells, which come after them.
 pub(super) fn embed(at: &str, embed: &Embed, shape: &Shape, placed: &mut Placed) -> Checked<()> {
     let field = |name: &str| format!("{at}.embed.{name}");
-    if matches!(shape, Shape::Block(_)) || !placed.tetrahedra.is_empty() {
+    if matches!(shape, Shape::Block(_) | Shape::Voxels(_)) || !placed.tetrahedra.is_empty() {
         return wrong(&format!("{at}.embed"), "the shape is a solid already", "leave `embed` out");
     }
     if placed.mesh.triangles.is_empty() {
@@ -138,6 +147,7 @@ pub(super) fn put_into(
             kind: mesh.kind,
             kinds: mesh.kinds,
             size: mesh.size,
+            labels: Vec::new(),
             plain: cut == Cells::PlainHexahedra,
         });
     }

@@ -4,6 +4,17 @@ use super::body::Placed;
 use super::{Checked, positive, stiffness, wrong};
 use crate::scene::{Body, Material};
 
+/// Labels of the elements of a solid, or each that occurs once if elements are of several, and what has them.
+#[derive(Clone, Copy)]
+pub(super) struct Labelled<'a> {
+    /// The labels, or none.
+    pub(super) labels: &'a [u32],
+    /// What one thing is called that has a label.
+    pub(super) one: &'static str,
+    /// What many are called.
+    pub(super) many: &'static str,
+}
+
 /// Young's modulus and Poisson's ratio of every element of a solid.
 pub(super) struct Moduli {
     /// Of the body, then of each of its materials.
@@ -13,9 +24,9 @@ pub(super) struct Moduli {
 }
 
 impl Moduli {
-    /// `labels` are those of the elements, or none.
-    pub(super) fn new(at: &str, body: &Body, labels: &[u32]) -> Checked<Moduli> {
-        let rows = rows(at, body, labels)?;
+    /// Of what has these labels.
+    pub(super) fn new(at: &str, body: &Body, of: Labelled) -> Checked<Moduli> {
+        let rows = rows(at, body, of)?;
         let whole = body.poisson_ratio.unwrap_or(0.3);
         let mut table = vec![(0.0, check_poisson(&format!("{at}.poisson_ratio"), whole)?)];
         if body.young_modulus.is_some() || rows.is_empty() || rows.contains(&0) {
@@ -25,7 +36,9 @@ impl Moduli {
                     &field,
                     match rows.iter().position(|&row| row == 0) {
                         None => "nothing holds the solid together".to_owned(),
-                        Some(t) => format!("nothing holds the tetrahedra of label {} together", labels[t]),
+                        Some(t) => {
+                            format!("nothing holds the {} of label {} together", of.many, of.labels[t])
+                        }
                     },
                     "give Young's modulus in Pa, e.g. 1e4 for jelly, 1e6 for rubber",
                 );
@@ -51,16 +64,16 @@ impl Moduli {
         Ok(Moduli { table, rows })
     }
 
-    /// Young's modulus, Pa, and Poisson's ratio of element `t`.
+    /// Young's modulus, Pa, and Poisson's ratio of the element or label at `t`.
     pub(super) fn of(&self, t: usize) -> (f64, f64) {
         self.table[self.rows.get(t).map_or(0, |&row| row as usize)]
     }
 }
 
-/// Mass per volume of every element, kg/m³; none if no material has its own.
+/// Mass per volume of every element or label, kg/m³; none if no material has its own.
 pub(super) fn solid_densities(at: &str, body: &Body, placed: &Placed) -> Checked<Option<Vec<f64>>> {
     let own = |m: &Material| m.density.is_some();
-    if placed.tetrahedra.is_empty() || !body.materials.iter().any(own) {
+    if (placed.tetrahedra.is_empty() && placed.cells.is_none()) || !body.materials.iter().any(own) {
         return Ok(None);
     }
     if body.mass.is_some() {
@@ -70,7 +83,8 @@ pub(super) fn solid_densities(at: &str, body: &Body, placed: &Placed) -> Checked
             "keep one of the two",
         );
     }
-    let rows = rows(at, body, &placed.labels)?;
+    let of = placed.labelled();
+    let rows = rows(at, body, of)?;
     let mut table = vec![None];
     if let Some(density) = body.density {
         table[0] = Some(positive(&format!("{at}.density"), density, "kg/m³")?);
@@ -86,7 +100,7 @@ pub(super) fn solid_densities(at: &str, body: &Body, placed: &Placed) -> Checked
         let Some(density) = table[row as usize] else {
             return wrong(
                 &format!("{at}.density"),
-                format!("the tetrahedra of label {} have no mass", placed.labels[t]),
+                format!("the {} of label {} have no mass", of.many, of.labels[t]),
                 "give `density` of the body or of their material in kg/m³",
             );
         };
@@ -96,11 +110,11 @@ pub(super) fn solid_densities(at: &str, body: &Body, placed: &Placed) -> Checked
 }
 
 /// For each element 0 if it is of the body's material, or 1 + the number of its own; empty if the body has one for all.
-fn rows(at: &str, body: &Body, labels: &[u32]) -> Checked<Vec<u32>> {
+fn rows(at: &str, body: &Body, of: Labelled) -> Checked<Vec<u32>> {
     if body.materials.is_empty() {
         return Ok(Vec::new());
     }
-    let mut known = labels.to_vec();
+    let mut known = of.labels.to_vec();
     known.sort_unstable();
     known.dedup();
     let mut by_label: Vec<(u32, u32)> = Vec::new();
@@ -109,7 +123,7 @@ fn rows(at: &str, body: &Body, labels: &[u32]) -> Checked<Vec<u32>> {
         if known.binary_search(&material.label).is_err() {
             return wrong(
                 &field,
-                format!("no tetrahedron has the label {}", material.label),
+                format!("no {} has the label {}", of.one, material.label),
                 match known.is_empty() {
                     true => {
                         "the shape has no labels: leave `material` out, or use a mesh with labels".to_owned()
@@ -132,11 +146,11 @@ fn rows(at: &str, body: &Body, labels: &[u32]) -> Checked<Vec<u32>> {
         Ok(found) => by_label[found].1,
         Err(_) => 0,
     };
-    Ok(labels.iter().map(row_of).collect())
+    Ok(of.labels.iter().map(row_of).collect())
 }
 
 /// The first few labels, for a message.
-fn listed(labels: &[u32]) -> String {
+pub(super) fn listed(labels: &[u32]) -> String {
     const MOST: usize = 20;
     let shown: Vec<String> = labels.iter().take(MOST).map(u32::to_string).collect();
     let more = if labels.len() > MOST { format!(" and {} more", labels.len() - MOST) } else { String::new() };

@@ -10,6 +10,7 @@ mod rigid;
 mod select;
 mod solid;
 mod tet_mesh;
+mod voxels;
 mod world;
 
 use glam::DVec3;

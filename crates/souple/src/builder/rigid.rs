@@ -2,7 +2,7 @@
 
 use super::body::Placed;
 use super::{Checked, positive, wrong};
-use crate::mapping::rows;
+use crate::mapping::{Mapping, rows};
 use crate::mesh::open_edges;
 use crate::mesh::tetrahedron::sixfold_volume;
 use crate::model::GroupModel;
@@ -31,6 +31,7 @@ pub(super) fn place_rigid(
         ("young_modulus", body.young_modulus.is_some()),
         ("poisson_ratio", body.poisson_ratio.is_some()),
         ("law", body.law.is_some()),
+        ("material", !body.materials.is_empty()),
         ("embed", body.embed.is_some()),
         ("fabric", body.fabric.is_some()),
         ("dials", body.dials.is_some()),
@@ -63,6 +64,9 @@ pub(super) fn place_rigid(
             "use `implicit_euler_cg`, `implicit_euler_cholesky`, or an explicit solver",
         );
     }
+    // Of a shape whose surface follows cells the surface is enough.
+    placed.mesh.positions.truncate(placed.mesh.positions.len() - placed.hidden);
+    placed.mapping = Mapping::default();
     let (x, triangles) = (&placed.mesh.positions, &placed.mesh.triangles);
     if triangles.is_empty() {
         return wrong(&format!("{at}.rigid"), "it has no surface", "use a surface or a block");

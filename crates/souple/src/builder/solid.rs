@@ -108,7 +108,7 @@ pub(super) fn build_solid(
             "leave it out: `young_modulus`, `poisson_ratio` and `law` say what a solid is made of",
         );
     }
-    let moduli = Moduli::new(at, body, &placed.labels)?;
+    let moduli = Moduli::new(at, body, placed.labelled())?;
     let takes = matches!(
         group.solver,
         SolverKind::ExplicitEuler
@@ -141,8 +141,12 @@ pub(super) fn build_solid(
                 "use `polar` or `qr`, or cut cells into tetrahedra",
             );
         }
-        let (young, poisson) = moduli.of(0);
-        let kinds = cells.kinds.iter().map(|filled| cell_kind(cells, filled, young, poisson)).collect();
+        let of = |row: usize| {
+            let (young, poisson) = moduli.of(row);
+            let (lambda, mu) = lame(young, poisson);
+            Numbers { lambda, mu, density: 1.0 }
+        };
+        let kinds = cells.kinds.iter().map(|filled| cell_kind(cells, filled, &of)).collect();
         let (corners, kind) = (cells.corners.clone(), cells.kind.clone());
         return Ok(Some(Box::new(Hexahedra { corners, kind, kinds, law, damping: beta })));
     }
@@ -203,25 +207,48 @@ fn check_preconditioner(at: &str, group: &GroupModel, placed: &Placed) -> Checke
 /// What cells with next to nothing in them have as much of as if so large a share of them were filled: their corners need something that holds them.
 const LEAST_FILLING: f64 = 0.03;
 
-/// What fills a cell, with numbers of its material.
-fn parts(filled: &[Filled], young: f64, poisson: f64) -> Vec<Part> {
-    let (lambda, mu) = lame(young, poisson);
-    let part = |f: &Filled| Part { low: f.low, high: f.high, lambda, mu, density: 1.0 };
-    let mut parts: Vec<Part> = filled.iter().map(part).collect();
-    if !matches!(filled, [only] if only.low == DVec3::ZERO && only.high == DVec3::ONE) {
-        parts.push(Part {
-            low: DVec3::ZERO,
-            high: DVec3::ONE,
+/// Lamé's moduli, Pa, and mass per volume of a material.
+#[derive(Clone, Copy)]
+struct Numbers {
+    lambda: f64,
+    mu: f64,
+    density: f64,
+}
+
+/// What fills a cell, with numbers of its materials: `of` gives those of each of the labels of the cells, in their order, or of all if there are none.
+fn parts(cells: &PlacedCells, filled: &[Filled], of: &dyn Fn(usize) -> Numbers) -> Vec<Part> {
+    let numbers = |f: &Filled| of(cells.labels.binary_search(&u32::from(f.label)).unwrap_or(0));
+    let part = |low: DVec3, high: DVec3, n: Numbers| Part {
+        low,
+        high,
+        lambda: n.lambda,
+        mu: n.mu,
+        density: n.density,
+    };
+    let mut parts: Vec<Part> = filled.iter().map(|f| part(f.low, f.high, numbers(f))).collect();
+    if !is_full(filled) {
+        // Of the softest or lightest material in it: a little of a hard one all over a cell would hold the soft one.
+        let least = |a: &Numbers, b: &Numbers| a.mu.total_cmp(&b.mu).then(a.density.total_cmp(&b.density));
+        let softest = filled.iter().map(numbers).min_by(least);
+        let Numbers { lambda, mu, density } = softest.unwrap_or_else(|| of(0));
+        let least = Numbers {
             lambda: lambda * LEAST_FILLING,
             mu: mu * LEAST_FILLING,
-            density: LEAST_FILLING,
-        });
+            density: density * LEAST_FILLING,
+        };
+        parts.push(part(DVec3::ZERO, DVec3::ONE, least));
     }
     parts
 }
 
-fn cell_kind(cells: &PlacedCells, filled: &[Filled], young: f64, poisson: f64) -> CellKind {
-    let parts = parts(filled, young, poisson);
+/// Whether nothing of a cell is empty.
+fn is_full(filled: &[Filled]) -> bool {
+    let volume = |f: &Filled| (f.high - f.low).to_array().iter().product::<f64>();
+    filled.iter().map(volume).sum::<f64>() > 1.0 - 1e-9
+}
+
+fn cell_kind(cells: &PlacedCells, filled: &[Filled], of: &dyn Fn(usize) -> Numbers) -> CellKind {
+    let parts = parts(cells, filled, of);
     let matrix = match cells.plain {
         true => CellMatrix::compatible(cells.size, &parts),
         false => CellMatrix::new(cells.size, &parts),
@@ -229,13 +256,22 @@ fn cell_kind(cells: &PlacedCells, filled: &[Filled], young: f64, poisson: f64) -
     CellKind { size: cells.size, matrix }
 }
 
-/// Adds the volume that each corner of the cells stands for, m³: together that of what fills them.
-pub(super) fn cell_volumes(cells: &PlacedCells, volumes: &mut [f64]) {
-    let of = |filled: &Vec<Filled>| cell::lumped(&cell::mass_matrix(cells.size, &parts(filled, 1.0, 0.0)));
-    let kinds: Vec<[f64; 8]> = cells.kinds.iter().map(of).collect();
+/// Adds the volume that each corner of the cells stands for, m³, or its mass, kg, if there are densities of the labels, kg/m³.
+pub(super) fn cell_volumes(cells: &PlacedCells, densities: Option<&[f64]>, volumes: &mut [f64]) {
+    let of = |row: usize| Numbers {
+        lambda: 1.0,
+        mu: 1.0,
+        density: densities.and_then(|all| all.get(row).copied()).unwrap_or(1.0),
+    };
+    let lumped =
+        |filled: &Vec<Filled>| cell::lumped(&cell::mass_matrix(cells.size, &parts(cells, filled, &of)));
+    let kinds: Vec<[f64; 8]> = cells.kinds.iter().map(lumped).collect();
     let exact = |filled: &Vec<Filled>| -> f64 {
-        let shares = filled.iter().map(|f| (f.high - f.low).to_array().iter().product::<f64>());
-        shares.sum::<f64>() * cells.size.x * cells.size.y * cells.size.z
+        let share = |f: &Filled| {
+            let density = densities.map_or(1.0, |_| parts(cells, std::slice::from_ref(f), &of)[0].density);
+            density * (f.high - f.low).to_array().iter().product::<f64>()
+        };
+        filled.iter().map(share).sum::<f64>() * cells.size.x * cells.size.y * cells.size.z
     };
     let filled: Vec<f64> = cells.kinds.iter().map(exact).collect();
     let sum = |of: &dyn Fn(usize) -> f64| cells.kind.iter().map(|k| of(*k as usize)).sum::<f64>();

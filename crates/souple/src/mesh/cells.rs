@@ -157,10 +157,12 @@ pub fn block_cells(cells: [u32; 3]) -> Vec<([u32; 8], bool)> {
     all
 }
 
+/// The corners of the faces of a cell, as seen from outside: lower and upper along x, then y, then z.
+pub(super) const FACES: [[usize; 4]; 6] =
+    [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+
 /// The faces of cells that belong to one cell alone, facing outwards, as two triangles each, in the order of their cells.
 pub fn cell_boundary(hexahedra: &[[u32; 8]]) -> Vec<[u32; 3]> {
-    const FACES: [[usize; 4]; 6] =
-        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
     let faces = hexahedra.iter().flat_map(|h| FACES.map(|f| f.map(|c| h[c])));
     let mut all: Vec<([u32; 4], u32, [u32; 4])> = (0u32..)
         .zip(faces)

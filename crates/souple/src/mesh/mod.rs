@@ -11,6 +11,7 @@ pub mod layout;
 mod opening;
 pub mod patch;
 pub mod star;
+pub mod surface_nets;
 pub mod tear;
 pub mod tetrahedron;
 mod topology;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Look, Material, Motion, Vec3};
+use super::{Look, Material, Motion, Vec3, VoxelShape};
 
 scene_type! {
     /// A soft body: particles joined by springs, with a surface or a line to show.
@@ -35,7 +35,7 @@ scene_type! {
         /// How a solid answers strain.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub law: Option<SolidLaw>,
-        /// What the parts of a solid mesh are made of, by their labels; what is not said here is that of the body (FAU-04).
+        /// What the parts of a solid of tetrahedra or voxels are made of, by their labels; what is not said here is that of the body (FAU-04).
         #[serde(rename = "material", skip_serializing_if = "Vec::is_empty")]
         pub materials: Vec<Material>,
         /// Makes a solid of a surface: cells around it are its mechanics, and the surface follows them.
@@ -181,6 +181,8 @@ scene_type! {
         File(MeshFile),
         /// A mesh written in the scene itself.
         Mesh(InlineMesh),
+        /// A solid of labelled voxels.
+        Voxels(VoxelShape),
     }
 }
 

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 scene_type! {
-    /// What the tetrahedra of one label are made of: a physical group, a region or a reference of the mesh file. What is not
-    /// written is that of the body.
+    /// What the tetrahedra or voxels of one label are made of: a physical group, a region or a reference of the mesh file, a label of the volume.
+    /// What is not written is that of the body.
     #[derive(Copy, Default)]
     pub struct Material {
-        /// Label of the tetrahedra.
+        /// Label of the tetrahedra or voxels.
         pub label: u32,
         /// Young's modulus, Pa.
         #[serde(default, skip_serializing_if = "Option::is_none")]

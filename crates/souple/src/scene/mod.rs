@@ -32,11 +32,13 @@ macro_rules! scene_type {
 mod body;
 mod look;
 mod material;
+mod voxels;
 mod world;
 
 pub use body::*;
 pub use look::*;
 pub use material::*;
+pub use voxels::*;
 pub use world::*;
 
 scene_type! {
