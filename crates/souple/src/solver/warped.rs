@@ -32,7 +32,7 @@ const MULTIGRID_FROM: usize = 2_000;
 #[derive(Debug)]
 enum Inner {
     /// The factor, and the same in a faster form if that is near enough.
-    Cholesky(BlockCholesky<3>, Option<Panels>),
+    Cholesky(Box<BlockCholesky<3>>, Option<Box<Panels>>),
     Multigrid(Box<Multigrid>),
     Incomplete(Incomplete),
 }
@@ -56,7 +56,7 @@ impl Warped {
     pub(super) fn new(settings: Cg) -> Warped {
         Warped {
             settings,
-            inner: Inner::Cholesky(BlockCholesky::default(), None),
+            inner: Inner::Cholesky(Box::default(), None),
             free: Vec::new(),
             known: None,
             factored: false,
@@ -135,7 +135,7 @@ impl Warped {
                 |i| problem.inverse_masses[i] == 0.0,
             );
         let panels = cholesky.panels(|i| problem.inverse_masses[i] != 0.0);
-        self.inner = Inner::Cholesky(cholesky, panels);
+        self.inner = Inner::Cholesky(Box::new(cholesky), panels.map(Box::new));
         factored
     }
 
