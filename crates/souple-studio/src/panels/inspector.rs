@@ -206,6 +206,7 @@ fn shallow(scene: &Scene) -> Scene {
         bodies: Vec::new(),
         colliders: Vec::new(),
         pairs: Vec::new(),
+        links: Vec::new(),
         expect: scene.expect,
     }
 }
