@@ -137,6 +137,8 @@ const GROUPS: [Group; 28] = [
     ("surfaces/rest", surfaces::rest),
     ("solids/patch", solids::patch),
     ("solids/beam", solids::beam),
+    ("solids/frequency", solids::frequency),
+    ("solids/pieces", solids::pieces),
     ("solids/recovery", solids::recovery),
     ("momentum", conservation::momentum),
     ("energy", conservation::energy),
