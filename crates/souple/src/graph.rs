@@ -199,6 +199,9 @@ fn add_body(
             "grabs" | "fan" => continue,
             "gravity" => format!("{} m/s²", vector(model.gravity)),
             "springs" => spring_detail(&body.topology),
+            "tetrahedra" if body.rigid.is_some() => "holds a rigid body together".into(),
+            "tetrahedra" => count(body.topology.tetrahedra.len(), "element", "elements"),
+            "hexahedra" => count(body.topology.hexahedra.len(), "cell", "cells"),
             "area" => format!("{} N/m", number(body.area_stiffness)),
             "volume" => body.inside.map_or_else(String::new, |inside| {
                 format!("{} Pa, bulk modulus {} Pa", number(inside.pressure), number(inside.bulk_modulus))
@@ -234,6 +237,14 @@ fn add_body(
     }
     for (p, pin) in body.pins.iter().enumerate() {
         graph.add(at, NodeKind::Pin, p, &pin.name, pin_detail(pin));
+    }
+    if !body.topology.mapping.is_empty() {
+        let followers = count(body.topology.mapping.len(), "vertex", "vertices");
+        let verb = if body.topology.mapping.len() == 1 { "follows" } else { "follow" };
+        let particles = body.topology.len() - body.topology.mapping.len();
+        let what = if body.rigid.is_some() { "of a rigid frame" } else { "of the mechanics" };
+        let detail = format!("{followers} {verb} {} {what}", count(particles, "particle", "particles"));
+        graph.add(at, NodeKind::Mapping, 1, "surface", detail);
     }
     if !body.topology.triangles.is_empty() {
         graph.add(at, NodeKind::Mapping, 0, "normals", "smooth, one per vertex".into());
