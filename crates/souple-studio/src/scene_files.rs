@@ -175,7 +175,7 @@ impl SceneFiles {
         {
             return Ok(volume.clone());
         }
-        let watch = key.as_ref().map(|path| FileWatch::new(path));
+        let watch = key.as_deref().map(FileWatch::new);
         let limit = VolumeLimits::default().max_bytes;
         let mut read = |written: &str| self.read(written, limit, "volume");
         let volume = read_volume_file(&shape.path, "", &mut read)?;

@@ -75,9 +75,13 @@ fn mass(model: &Model) -> f64 {
     model.bodies[0].topology.masses.iter().sum()
 }
 
+fn cube(edge: f64) -> f64 {
+    edge * edge * edge
+}
+
 /// Volume of the voxels of a label, m³.
 fn of_label(volume: &VoxelVolume, label: u16) -> f64 {
-    volume.labels.iter().filter(|l| **l == label).count() as f64 * VOXEL.powi(3)
+    volume.labels.iter().filter(|l| **l == label).count() as f64 * cube(VOXEL)
 }
 
 #[test]
@@ -90,7 +94,7 @@ fn it_weighs_what_its_labels_weigh_and_its_surface_is_closed() {
         let model = build(&scene);
         let topology = &model.bodies[0].topology;
         // Cells that are not full get a filler of 3 % of a cell, so that their corners are held: what is heavier is at most that share of all cells.
-        let cells = topology.hexahedra.len() as f64 * (f64::from(group) * VOXEL).powi(3);
+        let cells = topology.hexahedra.len() as f64 * cube(f64::from(group) * VOXEL);
         let filler = mass(&model) - exact;
         assert!(filler > -1e-9 * exact && filler <= 0.03 * 1000.0 * cells, "{group}: {filler} of {exact}");
         // Cells of one voxel are all full.

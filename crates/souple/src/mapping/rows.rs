@@ -16,7 +16,7 @@ pub fn barycentric<const N: usize>(corners: [u32; N], shares: [f64; N]) -> [(u32
 pub fn in_tetrahedron(p: DVec3, [a, b, c, d]: [DVec3; 4]) -> Option<[f64; 4]> {
     let inverse = DMat3::from_cols(b - a, c - a, d - a).inverse();
     let s = inverse * (p - a);
-    s.is_finite().then(|| [1.0 - s.x - s.y - s.z, s.x, s.y, s.z])
+    s.is_finite().then_some([1.0 - s.x - s.y - s.z, s.x, s.y, s.z])
 }
 
 /// The weights of the corners of a cell at r, s, t from 0 to 1; corner c is at x, y, z by its bits 0, 1, 2.

@@ -166,6 +166,7 @@ fn hold(field: &Field, node: [usize; 3], offset: &mut DVec3, may_hold: &impl Fn(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math;
     use crate::mesh::{enclosed_volume, open_edges};
 
     fn filled(size: [usize; 3], is: impl Fn(DVec3) -> bool) -> Vec<bool> {
@@ -203,7 +204,8 @@ mod tests {
     fn vertices_lie_where_they_may() {
         // A rough shape with notches, edges that touch and lone voxels; nothing but the filled voxels may hold vertices.
         let size = [12, 11, 10];
-        let rough = filled(size, |p| ((p.x * 1.7).sin() + (p.y * 2.3).cos() + (p.z * p.x).sin()) > 0.2);
+        let rough =
+            filled(size, |p| math::sin(p.x * 1.7) + math::cos(p.y * 2.3) + math::sin(p.z * p.x) > 0.2);
         let mesh = surface_nets(size, &rough, |_| false);
         assert_eq!(open_edges(&mesh.triangles), 0);
         let field = Field { size, filled: &rough };

@@ -305,7 +305,7 @@ mod tests {
     use crate::scene::{Ball, Grid};
 
     fn ball(subdivisions: u32) -> TriMesh {
-        generate::ball(&Ball { radius: 0.5, subdivisions, ..Ball::default() })
+        generate::ball(&Ball { radius: 0.5, subdivisions })
     }
 
     #[test]
