@@ -84,13 +84,14 @@ pub(crate) fn rub_followers(
     v: &mut [DVec3],
     settle: impl Fn(&[DVec3], &mut [DVec3]),
 ) {
-    let mut contacts: Vec<(&ContactSpring, f64, f64)> = springs
+    let mut contacts: Vec<(&ContactSpring, f64, f64, f64)> = springs
         .iter()
         .filter_map(|s| {
             let most = s.friction * h * s.stiffness * s.depth(x);
+            let ease = mapping.most_ease(s.particles[0].0, inverse_masses);
             let parents = mapping.parents(s.particles[0].0);
-            let mobility: f64 = parents.map(|(p, w)| w * w * inverse_masses[p as usize]).sum();
-            (most > 0.0 && mobility > 0.0).then_some((s, most, mobility))
+            let mobility: f64 = parents.map(|(p, w)| w * w * inverse_masses[p as usize].min(ease)).sum();
+            (most > 0.0 && mobility > 0.0).then_some((s, most, ease, mobility))
         })
         .collect();
     if contacts.is_empty() {
@@ -99,7 +100,7 @@ pub(crate) fn rub_followers(
     let before = v.to_vec();
     let mut taken = vec![DVec3::ZERO; contacts.len()];
     for _ in 0..SWEEPS {
-        for ((s, most, mobility), taken) in contacts.iter_mut().zip(&mut taken) {
+        for ((s, most, ease, mobility), taken) in contacts.iter_mut().zip(&mut taken) {
             let parents = || mapping.parents(s.particles[0].0);
             let velocity = |v: &[DVec3]| parents().map(|(p, w)| v[p as usize] * w).sum::<DVec3>();
             let own = velocity(v);
@@ -107,7 +108,8 @@ pub(crate) fn rub_followers(
             let next = (*taken - slip / *mobility).clamp_length_max(*most);
             let impulse = next - *taken;
             *taken = next;
-            parents().for_each(|(p, w)| v[p as usize] += impulse * (w * inverse_masses[p as usize]));
+            parents()
+                .for_each(|(p, w)| v[p as usize] += impulse * (w * inverse_masses[p as usize].min(*ease)));
             settle(x, v);
             // A rigid body gives way less than its particles would: next time it is known by how much.
             let asked = impulse.length() * *mobility;
@@ -117,7 +119,24 @@ pub(crate) fn rub_followers(
             }
         }
     }
-    for ((x, v), before) in x.iter_mut().zip(&*v).zip(&before) {
-        *x += (*v - *before) * h;
+    let share = if contacts.iter().all(|(s, ..)| s.drift == DVec3::ZERO) {
+        calmest(&before, v, inverse_masses)
+    } else {
+        1.0
+    };
+    for ((x, v), before) in x.iter_mut().zip(v).zip(&before) {
+        let change = (*v - *before) * share;
+        *v = *before + change;
+        *x += change * h;
     }
+}
+
+/// The share of a change of velocities, from 0 to 1, with which there is the least kinetic energy: friction on what stands never adds any.
+fn calmest(before: &[DVec3], after: &[DVec3], inverse_masses: &[f64]) -> f64 {
+    let (mut along, mut change) = (0.0, 0.0);
+    for ((from, to), w) in before.iter().zip(after).zip(inverse_masses).filter(|(_, w)| **w > 0.0) {
+        along += from.dot(*to - *from) / w;
+        change += from.distance_squared(*to) / w;
+    }
+    if change > 0.0 { (-along / change).clamp(0.0, 1.0) } else { 0.0 }
 }

@@ -35,11 +35,6 @@ const NONE: u32 = u32::MAX;
 /// So many times lighter than the heaviest of its neighbours a parent may be when followers lead it.
 const LIGHTEST: f64 = 4.0;
 
-/// A number, or no bound if it is 0.
-fn positive(value: f64) -> f64 {
-    if value > 0.0 { value } else { f64::INFINITY }
-}
-
 impl Mapping {
     /// Whether no particle follows another.
     pub fn is_empty(&self) -> bool {
@@ -170,6 +165,17 @@ impl Mapping {
         }
     }
 
+    /// The most that 1/m of a parent of a follower counts for when something moves it, 1/kg: parents that are much lighter than their neighbours, such as
+    /// corners of cells with next to nothing in them, would fly away.
+    pub fn most_ease(&self, follower: u32, inverse_masses: &[f64]) -> f64 {
+        let heaviest = self
+            .parents(follower)
+            .map(|(p, _)| inverse_masses[p as usize])
+            .filter(|w| *w > 0.0)
+            .fold(f64::INFINITY, f64::min);
+        LIGHTEST * heaviest
+    }
+
     /// How easily followers give way, 1/kg: what a unit impulse on one alone changes its velocity by, Σ w²/m. Followers of what is held are
     /// held.
     pub fn mobilities(&self, inverse_masses: &mut [f64]) {
@@ -179,19 +185,15 @@ impl Mapping {
     }
 
     /// Moves parents so that followers come to where they were put (FAU-18, FAU-64): the smallest change by mass of `x` that does,
-    /// found by turns (Kaczmarz 1937), which is what the pseudo-inverse of H gives. Parents that are much lighter than their neighbours count as if
-    /// they were not: they would fly away. `wanted` lists followers and where they are to be, m. Returns the furthest that one is still off, m.
+    /// found by turns (Kaczmarz 1937), which is what the pseudo-inverse of H gives, but for parents that are very light ([`Mapping::most_ease`]). `wanted` lists followers and where they are to be, m. Returns the furthest that one is still off, m.
     pub fn lead(&self, wanted: &[(u32, DVec3)], inverse_masses: &[f64], sweeps: u32, x: &mut [DVec3]) -> f64 {
         let mut off = 0.0f64;
         for sweep in 0..sweeps {
             off = 0.0;
             for &(child, place) in wanted {
                 let Some(row) = self.place_of(child) else { continue };
-                let least = LIGHTEST
-                    * self
-                        .row(row)
-                        .fold(f64::INFINITY, |m, (p, _)| m.min(positive(inverse_masses[p as usize])));
-                let ease = |p: u32| inverse_masses[p as usize].min(least);
+                let most = self.most_ease(child, inverse_masses);
+                let ease = |p: u32| inverse_masses[p as usize].min(most);
                 let mobility: f64 = self.row(row).map(|(p, w)| w * w * ease(p)).sum();
                 if mobility == 0.0 {
                     continue;
