@@ -278,6 +278,9 @@ fn grow(triangles: &[[u32; 3]], marks: &mut [bool]) -> bool {
 /// held back by is spread over the body, and would come too late.
 fn substeps_for_solids(frame: &Frame, works: &[Workspace]) -> u32 {
     let Frame { model, .. } = *frame;
+    if works.len() < 2 || !works.iter().any(|w| w.candidate.topology.is_solid()) {
+        return 1;
+    }
     let dt = model.frame_dt();
     let ways: Vec<((DVec3, DVec3), f64)> = works
         .iter()
