@@ -26,6 +26,9 @@ use crate::snapshot;
 use crate::solver::CutShort;
 use crate::state::{BodyState, State};
 
+/// A linear solve that was stopped is told of from so many times its tolerance on.
+const WORTH_TELLING: f64 = 3.0;
+
 /// A scene that runs.
 #[derive(Debug)]
 pub struct Simulation {
@@ -376,11 +379,13 @@ impl Simulation {
             self.profile.cut_short += solves;
             let body = &self.model.bodies[self.islands[i].works[place].b];
             let is_told = |w: &Warning| matches!(w.kind, WarningKind::CutShort { .. }) && w.body == body.name;
-            if solves == 0 || self.warnings.iter().any(is_told) {
-                continue;
-            }
             let group = &self.model.groups[body.group];
             let Cg { tolerance, max_iterations, .. } = group.cg;
+            // What hardly misses its tolerance is counted, and not worth a word.
+            let is_near = residual < WORTH_TELLING * tolerance;
+            if solves == 0 || is_near || self.warnings.iter().any(is_told) {
+                continue;
+            }
             self.warnings.push(Warning {
                 step: self.state.step,
                 body: body.name.clone(),

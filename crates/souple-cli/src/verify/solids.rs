@@ -89,7 +89,10 @@ fn forces(s: &Simulation, x: &[DVec3]) -> Vec<DVec3> {
         parallel: &parallel,
     };
     let mut f = vec![DVec3::ZERO; x.len()];
-    body.energies.iter().filter(|e| matches!(e.name(), "tetrahedra" | "hexahedra")).for_each(|e| e.add_force(&q, &mut f));
+    body.energies
+        .iter()
+        .filter(|e| matches!(e.name(), "tetrahedra" | "hexahedra"))
+        .for_each(|e| e.add_force(&q, &mut f));
     f
 }
 
@@ -167,7 +170,13 @@ pub(super) fn frequency() -> Vec<Case> {
         }
         let exact = 1.87510 * 1.87510 / std::f64::consts::TAU
             * (2e6 * 0.02 * 0.02 / (12.0 * 1100.0 * 0.2 * 0.2 * 0.2 * 0.2)).sqrt();
-        Case::relative(format!("solids/frequency/{name}"), "first frequency of the beam, Hz", exact, 1.0 / time, 0.03)
+        Case::relative(
+            format!("solids/frequency/{name}"),
+            "first frequency of the beam, Hz",
+            exact,
+            1.0 / time,
+            0.03,
+        )
     };
     [(SolidLaw::Polar, "hexahedra-polar"), (SolidLaw::Qr, "hexahedra-qr")].map(case).into()
 }
@@ -202,7 +211,13 @@ pub(super) fn pieces() -> Vec<Case> {
         });
         let links = links.collect();
         let name = format!("solids/pieces/{name}");
-        Case::relative(name, "drop of a bar in five pieces, mm: that of one", whole, rest(bodies, links, solver), 0.01)
+        Case::relative(
+            name,
+            "drop of a bar in five pieces, mm: that of one",
+            whole,
+            rest(bodies, links, solver),
+            0.01,
+        )
     };
     [(SolverKind::ImplicitEulerCg, "cg"), (SolverKind::ImplicitEulerCholesky, "cholesky")].map(case).into()
 }
@@ -235,10 +250,12 @@ pub(super) fn recovery() -> Vec<Case> {
                 (length(x) / length(&rest.rest_positions) - 1.0).abs()
             };
             let sides = |corners: &[u32]| -> Vec<[u32; 2]> {
-                let pairs = corners.iter().enumerate().flat_map(|(k, a)| corners[..k].iter().map(|b| [*a, *b]));
+                let pairs =
+                    corners.iter().enumerate().flat_map(|(k, a)| corners[..k].iter().map(|b| [*a, *b]));
                 pairs.collect()
             };
-            let elements = rest.tetrahedra.iter().map(|t| &t[..]).chain(rest.hexahedra.iter().map(|h| &h[..]));
+            let elements =
+                rest.tetrahedra.iter().map(|t| &t[..]).chain(rest.hexahedra.iter().map(|h| &h[..]));
             let most = elements.flat_map(sides).map(|e| change(&e)).fold(0.0, f64::max);
             let is_missed = law == SolidLaw::NeoHookean && start == "random";
             let name = format!("solids/recovery/{name}-{start}");
