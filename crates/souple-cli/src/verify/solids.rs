@@ -168,8 +168,9 @@ pub(super) fn frequency() -> Vec<Case> {
             turns += i32::from(is_turn);
             (before, time) = (now, time + h);
         }
-        let exact = 1.87510 * 1.87510 / std::f64::consts::TAU
-            * (2e6 * 0.02 * 0.02 / (12.0 * 1100.0 * 0.2 * 0.2 * 0.2 * 0.2)).sqrt();
+        // I/A = b²/12.
+        let stiff: f64 = 2e6 * 0.02 * 0.02 / (12.0 * 1100.0 * 0.2 * 0.2 * 0.2 * 0.2);
+        let exact = 1.87510 * 1.87510 / std::f64::consts::TAU * stiff.sqrt();
         Case::relative(
             format!("solids/frequency/{name}"),
             "first frequency of the beam, Hz",
