@@ -226,6 +226,10 @@ pub(super) fn pieces() -> Vec<Case> {
 /// Elements of a mesh that is thrown together at random can hold each other inside out.
 const TANGLED: &str = "neo-Hookean elements that were thrown together at random hold each other inside out";
 
+/// A frame by averaged edges does not see corners that have changed places within a cell.
+const SWAPPED: &str =
+    "cells whose corners have changed places hold each other: their averaged edges do not see it";
+
 /// From shaken, flattened and inside out: edges have their length again.
 pub(super) fn recovery() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -258,10 +262,17 @@ pub(super) fn recovery() -> Vec<Case> {
             let elements =
                 rest.tetrahedra.iter().map(|t| &t[..]).chain(rest.hexahedra.iter().map(|h| &h[..]));
             let most = elements.flat_map(sides).map(|e| change(&e)).fold(0.0, f64::max);
-            let is_missed = law == SolidLaw::NeoHookean && start == "random";
+            let reason = match (name, start) {
+                ("neo_hookean", "random") => Some(TANGLED),
+                ("hexahedra-polar", "random") | ("hexahedra-qr", "flat") => Some(SWAPPED),
+                _ => None,
+            };
             let name = format!("solids/recovery/{name}-{start}");
             let case = Case::new(name, "largest change of the length of an edge", 0.0, most, 1e-6);
-            cases.push(if is_missed { case.known_miss(1.0, TANGLED) } else { case });
+            cases.push(match reason {
+                Some(reason) => case.known_miss(1.0, reason),
+                None => case,
+            });
         }
     }
     cases
