@@ -20,6 +20,9 @@ use crate::state::BodyState;
 /// How often parents are moved towards where contact wants what follows them.
 const LEADING: u32 = 10;
 
+/// How often parents are moved towards where followers are supported, at most.
+const SUPPORTING: u32 = 2000;
+
 /// What all bodies share during a step.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame<'a> {
@@ -486,6 +489,9 @@ impl Workspace {
         self.inverse_masses.extend(topology.masses.iter().map(|m| 1.0 / m));
         pinned.iter().for_each(|pin| self.inverse_masses[pin.vertex as usize] = 0.0);
         let mapping = &topology.mapping;
+        for pin in pinned.iter().filter(|pin| mapping.follows(pin.vertex)) {
+            mapping.parents(pin.vertex).for_each(|(p, _)| self.inverse_masses[p as usize] = 0.0);
+        }
         self.mobilities.clone_from(&self.inverse_masses);
         if !mapping.is_empty() {
             mapping.mobilities(&mut self.mobilities);
@@ -560,6 +566,29 @@ impl Workspace {
                 v[i] = v[i].clamp_length_max(CATCH_UP + 2.0 * start.distance(end) * model.fps);
             }
         }
+        self.lead_embedded_supports(s1, |x, v, led| *v = (led - *x) / h);
+    }
+
+    /// Supports of followers (FAU-18): what they follow is moved by the least that brings them to their place at share `s` of the step, which is what
+    /// the pseudo-inverse of H says; `take` is told of each place of a parent and of its velocity, and where it is to be.
+    fn lead_embedded_supports(&mut self, s: f64, take: impl Fn(&mut DVec3, &mut DVec3, DVec3)) {
+        let BodyState { x, v, pinned, topology, .. } = &mut self.candidate;
+        let mapping = &topology.mapping;
+        if mapping.is_empty() || !pinned.iter().any(|pin| mapping.follows(pin.vertex)) {
+            return;
+        }
+        let mut ease = vec![1.0; x.len()];
+        pinned.iter().for_each(|pin| ease[pin.vertex as usize] = 0.0);
+        let places = pinned.iter().filter(|pin| mapping.follows(pin.vertex));
+        let wanted: Vec<(u32, DVec3)> =
+            places.filter_map(|pin| Some((pin.vertex, target(&self.pins, pin.vertex, s)?))).collect();
+        let mut led = x.clone();
+        mapping.lead(&wanted, &ease, SUPPORTING, &mut led);
+        for (x, v, led) in
+            x.iter_mut().zip(v).zip(led).map(|((x, v), led)| (x, v, led)).filter(|(x, _, led)| **x != *led)
+        {
+            take(x, v, led);
+        }
     }
 
     /// Puts supported particles exactly where they belong at share `s` of the step; those that contact made wait, if it may, stay.
@@ -575,6 +604,7 @@ impl Workspace {
                 }
             }
         }
+        self.lead_embedded_supports(s, |x, _, led| *x = led);
         let BodyState { x, topology, .. } = &mut self.candidate;
         topology.mapping.apply(x);
     }

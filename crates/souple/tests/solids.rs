@@ -6,7 +6,7 @@ use souple::scene::{
     PlaneShape, Preconditioner, Rayleigh, Region, Scene, Select, Shape, Smoother, SolidLaw, SolverKind,
 };
 use souple::solver::equilibrium::{EquilibriumError, settle};
-use souple::{ModelBuilder, Simulation, WarningKind};
+use souple::{Command, ModelBuilder, Simulation, WarningKind};
 
 fn beam(solver: SolverKind, clamped: bool) -> Scene {
     let wall = Region { min: [-1e-6, -1.0, -1.0], max: [1e-6, 1.0, 1.0] };
@@ -387,4 +387,37 @@ fn embedded_surfaces_settle_with_their_cells() {
     let lowest = |x: &[DVec3]| x.iter().map(|x| x.y).fold(f64::INFINITY, f64::min);
     let sunk = lowest(&body.topology.rest_positions[..642]) - lowest(&body.x[..642]);
     assert!(sunk > 0.01, "{sunk}");
+}
+
+#[test]
+fn points_of_an_embedded_surface_are_anchored_and_moved_by_hand() {
+    let mut scene = embedded_ball(Cells::Hexahedra);
+    scene.bodies[0].young_modulus = Some(2e5);
+    let mut s = start(&scene);
+    let rest = s.state().bodies[0].x.clone();
+    // The highest points of the ball, some of which share a cell.
+    let held: Vec<u32> = (0..642).filter(|v| rest[*v as usize].y > 0.45).collect();
+    assert!(held.len() > 4);
+    let body = scene.bodies[0].name.clone();
+    s.command(Command::AnchorMany { body: body.clone(), vertices: held.clone() }).unwrap();
+    (0..20).for_each(|_| s.step());
+    let off = |s: &Simulation, by: DVec3| {
+        let x = &s.state().bodies[0].x;
+        held.iter().map(|v| x[*v as usize].distance(rest[*v as usize] + by)).fold(0.0, f64::max)
+    };
+    assert!(off(&s, DVec3::ZERO) < 1e-9, "{}", off(&s, DVec3::ZERO));
+    let by = DVec3::new(0.05, 0.02, 0.0);
+    s.command(Command::MoveAnchored { body: body.clone(), vertices: held.clone(), by: by.to_array() })
+        .unwrap();
+    s.step();
+    // Found by turns: nearly at once, and then exactly.
+    assert!(off(&s, by) < 1e-3 * by.length(), "{}", off(&s, by));
+    (0..10).for_each(|_| s.step());
+    assert!(off(&s, by) < 1e-6, "{}", off(&s, by));
+    // It hangs: without being held it would have fallen by 0.5 m.
+    let lowest = s.measures().lowest;
+    assert!(lowest > -0.7 && lowest < -0.45, "{lowest}");
+    s.command(Command::FreeMany { body, vertices: held }).unwrap();
+    (0..20).for_each(|_| s.step());
+    assert!(s.measures().lowest < lowest - 0.3);
 }
