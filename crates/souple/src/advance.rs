@@ -496,9 +496,9 @@ impl Workspace {
         if !mapping.is_empty() {
             mapping.mobilities(&mut self.mobilities);
             if let Some(rigid) = self.rigid.filter(|rigid| self.inverse_masses[rigid.first] != 0.0) {
-                let quarter = topology.masses[rigid.first];
+                let of = rigid.mobility(&topology.rest_positions, topology.masses[rigid.first]);
                 for (mobility, rest) in self.mobilities.iter_mut().zip(&topology.rest_positions) {
-                    *mobility = rigid.mobility(&topology.rest_positions, quarter, *rest);
+                    *mobility = of(*rest);
                 }
             }
             self.mobilities[topology.visible()..].fill(0.0);

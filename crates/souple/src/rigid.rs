@@ -100,14 +100,16 @@ impl RigidFrame {
         Pose { rotation: DQuat::from_mat3(&turn), translation: now - turn * then }
     }
 
-    /// How easily a point of the body gives way, 1/kg: the mean over directions of what a unit impulse there changes its velocity by.
-    pub fn mobility(&self, rest: &[DVec3], quarter: f64, point: DVec3) -> f64 {
+    /// How easily points of the body give way, 1/kg: the mean over directions of what a unit impulse there changes their velocity by.
+    pub fn mobility(&self, rest: &[DVec3], quarter: f64) -> impl Fn(DVec3) -> f64 {
         let rest = &rest[self.range()];
         let middle = rest.iter().sum::<DVec3>() / 4.0;
-        let inertia = inertia(rest, middle) * quarter;
-        let (inverse, arm) = (inertia.inverse(), point - middle);
+        let inverse = (inertia(rest, middle) * quarter).inverse();
         let trace = inverse.x_axis.x + inverse.y_axis.y + inverse.z_axis.z;
-        0.25 / quarter + (trace * arm.length_squared() - arm.dot(inverse * arm)) / 3.0
+        move |point| {
+            let arm = point - middle;
+            0.25 / quarter + (trace * arm.length_squared() - arm.dot(inverse * arm)) / 3.0
+        }
     }
 
     /// Puts the particles back into their shape, with the momentum and angular momentum that they have.
@@ -207,7 +209,7 @@ mod tests {
         // A ball of 2 kg and radius 0.3 has I = 0.072 kg·m² about every axis: 1/m along the arm, 1/m + r²/I across it.
         let inertia =
             Inertia { mass: 2.0, centre: DVec3::ZERO, moment: DMat3::from_diagonal(DVec3::splat(0.036)) };
-        let mobility = RigidFrame { first: 0 }.mobility(&inertia.particles(), 0.5, DVec3::Y * 0.3);
+        let mobility = RigidFrame { first: 0 }.mobility(&inertia.particles(), 0.5)(DVec3::Y * 0.3);
         assert!((mobility - (0.5 + 2.0 / 3.0 * 0.09 / 0.072)).abs() < 1e-12, "{mobility}");
     }
 

@@ -72,8 +72,8 @@ fn build_link(at: &str, link: &LinkSprings, model: &Model) -> Checked<LinkModel>
     })
 }
 
-/// Whether a solver can advance several bodies as one system.
-fn couples(solver: SolverKind) -> bool {
+/// Whether a solver can advance several bodies as one system, and rigid ones.
+pub(super) fn couples(solver: SolverKind) -> bool {
     !matches!(
         solver,
         SolverKind::Xpbd

@@ -1,6 +1,7 @@
 //! Checks and compiles rigid bodies (FAU-06): four particles with the mass and inertia of a shape, which its surface follows.
 
 use super::body::Placed;
+use super::link::couples;
 use super::{Checked, positive, wrong};
 use crate::mapping::{Mapping, rows};
 use crate::mesh::open_edges;
@@ -49,15 +50,7 @@ pub(super) fn place_rigid(
             "leave it out, or leave `rigid` out",
         );
     }
-    let takes = !matches!(
-        group.solver,
-        SolverKind::Xpbd
-            | SolverKind::QuasiStatic
-            | SolverKind::ImplicitFilter
-            | SolverKind::ProjectiveDynamics
-            | SolverKind::VertexBlockDescent
-    );
-    if !takes {
+    if !couples(group.solver) {
         return wrong(
             &format!("{at}.group"),
             format!("the solver of group '{}' does not advance rigid bodies", group.name),
