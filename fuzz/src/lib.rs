@@ -1,10 +1,16 @@
 //! What must hold for any bytes; the fuzz targets call these checks.
 
+use std::sync::Arc;
+
+use souple::math::Pose;
 use souple::mesh::MeshError;
+use souple::scene::Skinning;
+use souple::skin::{CharacterModel, CompiledRig, PlayedModel, Posed};
+use souple_formats::export::rig::write_rig_glb;
 use souple_formats::export_mesh::{write_obj, write_ply, write_stl};
 use souple_formats::import::volume::{VolumeFormat, VolumeLimits, read_volume};
 use souple_formats::import::{
-    ImportError, Limits, MeshFormat, SolidMesh, read_mesh, read_solid, read_tetgen,
+    ImportError, Limits, MeshFormat, SolidMesh, read_mesh, read_rig, read_solid, read_tetgen,
 };
 use souple_formats::picture::{PictureLimits, read_picture, write_png};
 
@@ -32,6 +38,49 @@ pub fn check_mesh(bytes: &[u8], format: MeshFormat) {
         "OBJ reads back differently"
     );
     assert_eq!(write_stl(&mesh).len(), 84 + 50 * mesh.triangles.len());
+}
+
+/// Reads bytes as a character: it may be refused, but one that comes out can be posed at any time in any way, and is read back from what is
+/// written of it.
+pub fn check_gltf(bytes: &[u8]) {
+    let limits = Limits { max_vertices: 100_000, max_triangles: 200_000, ..Limits::default() };
+    let mut beside = |_: &str| Err("none".to_owned());
+    let rig = match read_rig(bytes, &limits, &mut beside) {
+        Ok(rig) => rig,
+        Err(error) => {
+            assert!(error.to_string().starts_with("glTF"), "no format in: {error}");
+            return;
+        }
+    };
+    check_mesh(bytes, MeshFormat::Gltf);
+    let compiled = Arc::new(CompiledRig::new(&rig).expect("a rig that was read is sound"));
+    for skinning in [Skinning::Rigid, Skinning::LinearBlend, Skinning::DualQuaternion] {
+        let played = |clip| PlayedModel { clip, weight: 1.0, start: 0.0, speed: 1.0, repeat: true };
+        let character = CharacterModel {
+            name: String::new(),
+            rig: Arc::clone(&compiled),
+            clips: (0..rig.clips.len().min(2)).map(played).collect(),
+            skinning,
+            pose: Pose::IDENTITY,
+            scale: 1.0,
+            motion: None,
+            pivot: Default::default(),
+        };
+        for t in [0.0, 0.7, 1e6] {
+            let posed = Posed::at(std::slice::from_ref(&character), t);
+            for (m, mesh) in (0u32..).zip(&rig.meshes) {
+                (0..mesh.positions.len() as u32).for_each(|v| {
+                    posed.characters[0].vertex(&character, m, v);
+                });
+            }
+        }
+    }
+    let written = write_rig_glb(&rig).expect("what was read can be written");
+    // Numbers that 32 bits do not hold become infinite, and are refused.
+    if let Ok(again) = read_rig(&written, &Limits::default(), &mut beside) {
+        assert_eq!(again.nodes.len(), rig.nodes.len());
+        assert_eq!(again.clips.len(), rig.clips.len());
+    }
 }
 
 const SOLID_LIMITS: Limits =

@@ -204,6 +204,9 @@ pub struct RenderArgs {
     /// Draw all bodies in this style, or in your own: a file that ends in .wgsl. `souple styles` lists them
     #[arg(long, value_name = "NAME")]
     pub style: Option<String>,
+    /// Draw the elements of solids as lines, over whatever style
+    #[arg(long)]
+    pub cells: bool,
     /// Width and height of a picture, pixels [default: 1280x720; 480x270 in a contact sheet]
     #[arg(long, value_name = "WxH", value_parser = picture_size)]
     pub size: Option<(u32, u32)>,

@@ -40,6 +40,8 @@ pub struct Drawing {
 pub struct Options<'a> {
     /// A style for all bodies.
     pub style: Option<&'a str>,
+    /// Whether the elements of all solids are drawn, too.
+    pub cells: bool,
     /// Width and height, pixels.
     pub size: (u32, u32),
     /// Instead of that of the scene.
@@ -84,6 +86,9 @@ impl Drawing {
         let mut looks = read_looks(scene, folder, &mut artist.styles, explain)?;
         if let Some(style) = options.style {
             looks.set_style(&chosen_style(style, &mut artist.styles)?);
+        }
+        if options.cells {
+            looks.show_cells();
         }
         if let Some(reason) = artist.why_not_gpu() {
             note(&format!("note: drawn by the CPU rasteriser: {reason}"));

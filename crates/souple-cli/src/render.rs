@@ -38,6 +38,7 @@ pub fn run(args: &RenderArgs) -> Outcome {
     let folder = SceneFolder::of_scene(&args.input, args.allow_outside);
     let options = Options {
         style: args.style.as_deref(),
+        cells: args.cells,
         size: plan.size,
         camera: args.camera,
         renderer: match args.renderer {

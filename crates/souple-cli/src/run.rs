@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use souple::measure::intersections;
+use souple::model::Carrier;
 use souple::scene::{Expect, Scene};
 use souple::{Measures, SceneError, Simulation, Stage, Warning, WarningKind};
 use souple_files::{
@@ -93,7 +94,9 @@ impl<'a> Run<'a> {
             );
             return Err(source.explain(&error).into());
         }
-        let vertices = model.particle_count() as u64;
+        let skins = model.colliders.iter().filter(|c| matches!(c.carrier, Carrier::Skin { .. }));
+        let of_skins: usize = skins.filter_map(|c| c.form.mesh()).map(|mesh| mesh.positions.len()).sum();
+        let vertices = (model.particle_count() + of_skins) as u64;
         let mut simulation = Simulation::new(model)
             .with_threads(args.threads.count())
             .map_err(|error| Failure::input(error.to_string(), "ask for fewer threads"))?;
@@ -125,7 +128,10 @@ impl<'a> Run<'a> {
         if args.record.is_some() {
             let text = scene_for_recording(&scene, &args.scene)
                 .map_err(|error| error.with_help("use coarser meshes or run without --record"))?;
-            simulation.start_recording(text);
+            let help = "leave `cg.max_ms` out of the scene, or run without --record";
+            simulation
+                .start_recording(text)
+                .map_err(|error| Failure::file(&args.scene, error.to_string(), help))?;
         }
         let pictures = match args.format.iter().any(|format| format.is_drawn()) {
             true => {

@@ -35,8 +35,13 @@ impl RunPictures {
         stem: &Path,
     ) -> Result<RunPictures, Failure> {
         let folder = SceneFolder::of_scene(&args.scene, args.allow_outside);
-        let options =
-            Options { style: None, size: DEFAULT_SIZE, camera: None, renderer: WhichRenderer::Auto };
+        let options = Options {
+            style: None,
+            cells: false,
+            size: DEFAULT_SIZE,
+            camera: None,
+            renderer: WhichRenderer::Auto,
+        };
         let mut drawing =
             Drawing::prepare(scene, &folder, &options, &mut |error| Err(source.explain(&error).into()))?;
         let mut capture = Capture::new(scene, simulation.model());

@@ -1,4 +1,5 @@
-//! Keeps the frames of a run in 32-bit floats, and gives torn bodies their final vertices in every frame.
+//! Keeps the frames of a run in 32-bit floats, those of bodies and of the skins of characters, and gives torn bodies their final vertices in
+//! every frame.
 //!
 //! File formats want the same vertices in all frames, but a tear adds some. A vertex that is born by a tear in frame k
 //! follows, in the frames before k, the vertex it was split from. Which one that is can be read off exactly: a tear
@@ -10,14 +11,16 @@ use std::sync::Arc;
 
 use glam::DVec3;
 use souple::mesh::Topology;
-use souple::model::BodyModel;
+use souple::model::{BodyModel, Carrier, ColliderModel};
 use souple::{BodyState, Simulation};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
 
-/// Frames of all bodies, as they come.
+/// Frames of all bodies, and of colliders whose vertices move, as they come.
 #[derive(Debug)]
 pub struct FrameRecorder {
     bodies: Vec<BodyFrames>,
+    /// Colliders that are skins, and their frames.
+    skins: Vec<(usize, Vec<Frame>)>,
     with_velocities: bool,
 }
 
@@ -35,7 +38,11 @@ impl FrameRecorder {
     /// Begins with the state as it is: frame 0.
     pub fn new(simulation: &Simulation, with_velocities: bool) -> FrameRecorder {
         let bodies = simulation.state().bodies.iter().map(|body| BodyFrames::new(&body.topology));
-        let mut recorder = FrameRecorder { bodies: bodies.collect(), with_velocities };
+        let colliders = simulation.model().colliders.iter().enumerate();
+        let is_skin = |collider: &ColliderModel| matches!(collider.carrier, Carrier::Skin { .. });
+        let skins = colliders.filter(|(_, collider)| is_skin(collider)).map(|(c, _)| (c, Vec::new()));
+        let mut recorder =
+            FrameRecorder { bodies: bodies.collect(), skins: skins.collect(), with_velocities };
         recorder.record(simulation);
         recorder
     }
@@ -44,6 +51,17 @@ impl FrameRecorder {
     pub fn record(&mut self, simulation: &Simulation) {
         for (frames, state) in self.bodies.iter_mut().zip(&simulation.state().bodies) {
             frames.push(&state.topology, frame(state, self.with_velocities));
+        }
+        for (c, frames) in &mut self.skins {
+            let pose = simulation.collider_pose(*c);
+            let places: Vec<DVec3> = simulation.skin_places(*c).iter().map(|x| pose.apply(*x)).collect();
+            // They have no velocities of their own; files want one for each vertex of each body or none at all.
+            let velocities = match (self.with_velocities, frames.last()) {
+                (false, _) => Vec::new(),
+                (true, Some(before)) => rates(&before.positions, &singles(&places), simulation.model().fps),
+                (true, None) => vec![[0.0; 3]; places.len()],
+            };
+            frames.push(Frame { positions: singles(&places), velocities });
         }
     }
 
@@ -54,7 +72,18 @@ impl FrameRecorder {
             let uvs = frames.uvs(body);
             frames.finish(body.name.clone(), uvs)
         });
-        Animation { fps: model.fps, bodies: bodies.collect() }
+        let skins = self.skins.into_iter().filter_map(|(c, frames)| {
+            let collider = &model.colliders[c];
+            let mesh = collider.form.mesh()?;
+            Some(BodyAnimation {
+                name: collider.name.clone(),
+                triangles: mesh.triangles.clone(),
+                lines: Vec::new(),
+                uvs: mesh.uvs.iter().map(|uv| uv.map(|c| c as f32)).collect(),
+                frames,
+            })
+        });
+        Animation { fps: model.fps, bodies: bodies.chain(skins).collect() }
     }
 }
 
@@ -126,6 +155,12 @@ fn complete(values: &mut Vec<[f32; 3]>, sources: &[u32], first_count: usize) {
         // A source has a lower number, so it is there already.
         values.push(values.get(sources[born] as usize).copied().unwrap_or_default());
     }
+}
+
+/// Velocities that lead from one frame to the next, m/s.
+fn rates(before: &[[f32; 3]], after: &[[f32; 3]], fps: f64) -> Vec<[f32; 3]> {
+    let rate = |(a, b): (&[f32; 3], &[f32; 3])| std::array::from_fn(|k| (b[k] - a[k]) * fps as f32);
+    before.iter().zip(after).map(rate).collect()
 }
 
 fn singles(vectors: &[DVec3]) -> Vec<[f32; 3]> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use souple::scene::{ColliderShape, Scene, Shape};
+use souple::scene::{ColliderShape, RigSource, Scene, Shape};
 use souple::{Model, ModelBuilder, SceneError};
 use souple_formats::import::Limits;
 use souple_formats::import::volume::{VolumeFormat, VolumeLimits};
@@ -92,8 +92,16 @@ pub fn check_size(scene: &Scene) -> Result<(), SceneError> {
         };
         (format!("collider[{c}].shape"), vertices)
     });
+    let characters = scene.characters.iter().enumerate();
+    let characters = characters.map(|(c, character)| {
+        let vertices = match &character.rig {
+            RigSource::Inline(rig) => rig.meshes.iter().map(|mesh| mesh.positions.len() as u64).sum(),
+            RigSource::File(_) => 0,
+        };
+        (format!("character[{c}].rig"), vertices)
+    });
     let mut bytes: u128 = 0;
-    for (field, vertices) in bodies.chain(colliders) {
+    for (field, vertices) in bodies.chain(colliders).chain(characters) {
         bytes += u128::from(vertices) * BYTES_PER_VERTEX;
         if bytes > MEMORY_LIMIT {
             let (needed, limit) = (size(bytes), size(MEMORY_LIMIT));

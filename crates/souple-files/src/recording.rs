@@ -157,7 +157,7 @@ mod tests {
             Body { name: "cloth".into(), fabric: Some("cotton".into()), pins: vec![pin], ..Body::default() };
         let scene = Scene { bodies: vec![body], ..Scene::default() };
         let mut simulation = Simulation::new(ModelBuilder::new(&scene).build().unwrap());
-        simulation.start_recording(scene_for_recording(&scene, Path::new("a.toml")).unwrap());
+        simulation.start_recording(scene_for_recording(&scene, Path::new("a.toml")).unwrap()).unwrap();
         for step in 0..STEPS {
             if step == 2 {
                 let (body, pin) = ("cloth".into(), "corner".into());

@@ -249,7 +249,11 @@ labels = [1, 2]
             "",
             "body[0].shape.mesh.labels: there are labels, but no tetrahedra",
         ),
-        ("[1, 2, 3, 4]]", "[1, 2, 3, 3]]", "body[0].shape: "),
+        (
+            "[1, 2, 3, 4]]",
+            "[1, 2, 3, 3]]",
+            "body[0].shape.mesh.tetrahedra: tetrahedron 1, of vertices [1, 2, 3, 3], has no volume",
+        ),
     ] {
         let error = build(&INLINE.replacen(from, to, 1)).unwrap_err();
         assert!(error.starts_with(told), "{error}\n{told}");

@@ -218,7 +218,7 @@ fn bad_mesh_files_name_their_field() {
         assert_eq!(error.field, "body[0].shape.file.path");
         assert_eq!(
             error.help,
-            "convert it to one of .obj, .ply, .stl, .3ds, .msh, .ele, .node, .vtk, .vtu, .mesh"
+            "convert it to one of .obj, .ply, .stl, .3ds, .msh, .ele, .node, .vtk, .vtu, .mesh, .glb, .gltf"
         );
     }
 }

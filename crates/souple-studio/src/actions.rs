@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use souple::Command;
-use souple::scene::Scene;
+use souple::scene::{Scene, Shape};
 use souple_formats::export::safe_file_stem;
 use souple_viewer::style::StyleSheet;
 
 use crate::app::StudioApp;
 use crate::document::{
-    ClothKind, ColliderKind, Document, FileKind, MeshUse, Object, Saved, file_kind, unknown_kind,
+    ClothKind, ColliderKind, Document, FileKind, Mechanics, MeshUse, Object, Saved, file_kind, unknown_kind,
 };
 use crate::exports::{Drawing, Export, steady};
 use crate::keys::{Action, Direction, Held, support_moves};
@@ -101,6 +101,7 @@ impl StudioApp {
             Action::Reset => self.reset(),
             Action::Loop => self.toggle_loop(),
             Action::Wireframe => self.toggle_wireframe(),
+            Action::Cells => self.show_cells = !self.show_cells,
             Action::Focus => self.camera = self.with_seen(|hands, seen| hands.focus(seen)),
             Action::ShowAll => self.camera = self.with_seen(|_, seen| tools::see_all(seen)),
             Action::View(preset) => self.camera.look_from(preset),
@@ -295,6 +296,27 @@ impl StudioApp {
         self.add(|document| document.add_collider(kind));
     }
 
+    /// Adds a link between the selected body, or the first one, and the one next to it; or says why not.
+    pub fn add_link(&mut self) {
+        let added = self.document.add_link(self.selected);
+        self.after_change(added);
+    }
+
+    /// Gives a body other mechanics, or says why not.
+    pub fn set_mechanics(&mut self, body: usize, mechanics: Mechanics) {
+        let changed = self.document.set_mechanics(body, mechanics).map(|()| Object::Body(body));
+        self.after_change(changed);
+    }
+
+    /// Whether a body has a surface that cells can be put around.
+    pub fn can_embed(&self, body: usize) -> bool {
+        let bodies = &self.document.scene().bodies;
+        bodies.get(body).is_some_and(|body| {
+            let is_rope = matches!(body.shape, Shape::Rope(_) | Shape::Strands(_));
+            !is_rope && body.embed.is_none() && !self.document.has_elements(&body.shape)
+        })
+    }
+
     /// Makes a pin set of the selected vertices of each body.
     pub fn add_pin_sets(&mut self) {
         let bodies: Vec<usize> = self.hands.selection.keys().copied().collect();
@@ -309,18 +331,18 @@ impl StudioApp {
         let chosen = self.hands.selection.get(&body).into_iter().flatten();
         let vertices: Vec<u32> = chosen.copied().collect();
         let added = self.document.add_pin_set(body, &vertices);
-        self.after_pin_set(added);
+        self.after_change(added);
     }
 
-    /// Shows a pin set that was added, or says why it was not.
-    pub fn after_pin_set(&mut self, added: Result<Object, String>) {
+    /// Shows what was added or changed, or says why it was not.
+    pub fn after_change(&mut self, added: Result<Object, String>) {
         match added {
             Ok(object) => {
                 self.document.finish_edit();
                 self.select(object);
                 self.build();
             }
-            Err(problem) => self.messages.error("pin set", problem),
+            Err(problem) => self.messages.error("change", problem),
         }
     }
 

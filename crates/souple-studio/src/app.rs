@@ -80,6 +80,8 @@ pub struct StudioApp {
     pub styles: StyleSheet,
     /// One style for all bodies, in place of those of the scene.
     pub style_override: Option<Arc<str>>,
+    /// Whether the elements of all solids are drawn, whatever their looks say.
+    pub show_cells: bool,
     /// The style that was before the wireframe.
     pub style_before: Option<Arc<str>>,
     /// How everything is drawn now.
@@ -156,6 +158,7 @@ struct LooksKey {
     revision: u64,
     replayed: Option<usize>,
     style: Option<Arc<str>>,
+    cells: bool,
     assets: u64,
 }
 
@@ -196,6 +199,7 @@ impl StudioApp {
             showing: Showing::Live,
             styles: StyleSheet::built_in(),
             style_override: None,
+            show_cells: false,
             style_before: None,
             looks,
             messages: Messages::default(),
@@ -638,6 +642,7 @@ impl StudioApp {
             revision: app.document.revision(),
             replayed,
             style: app.style_override.clone(),
+            cells: app.show_cells,
             assets: app.assets_version,
         };
         if self.looks_of.as_ref() != Some(&key(self)) {
@@ -646,6 +651,9 @@ impl StudioApp {
             self.looks = Looks::of_scene(scene, |path| self.assets.image(path));
             if let Some(style) = &self.style_override {
                 self.looks.set_style(style);
+            }
+            if self.show_cells {
+                self.looks.show_cells();
             }
             self.tell_files(news);
             self.looks_of = Some(key(self));

@@ -10,9 +10,9 @@ use glam::DVec3;
 use souple::math::rotation;
 use souple::mesh;
 use souple::scene::{
-    Air, Body, BoxShape, Collider, ColliderShape, Family, Grid, GridPlane, Group, Gusts, InlineMesh, Layout,
-    Look, MeshFile, Pin, Placement, Rayleigh, Rope, RoundShape, Select, Shape, SphereShape, Springs, Style,
-    Wind,
+    Air, Ball, Block, Body, BoxShape, Cells, Collider, ColliderShape, Embed, Family, Grid, GridPlane, Group,
+    Gusts, InlineMesh, Layout, LinkSprings, Look, MeshFile, Pin, Placement, Rayleigh, Rope, RoundShape,
+    Select, Shape, SphereShape, Springs, Style, Wind,
 };
 use souple_files::vertex_count;
 
@@ -33,8 +33,41 @@ pub enum Object {
     Pin(usize, usize),
     /// A pull: body, then pull.
     Pull(usize, usize),
+    /// Springs between two bodies.
+    Link(usize),
     /// A collider.
     Collider(usize),
+}
+
+/// What moves a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mechanics {
+    /// Springs between its vertices: cloth, ropes.
+    Springs,
+    /// Elements that have a volume; a surface gets cells around it (FAU-13).
+    Solid,
+    /// Nothing bends it (FAU-06).
+    Rigid,
+}
+
+impl Mechanics {
+    /// Those that a body has now.
+    pub fn of(body: &Body, is_solid: bool) -> Mechanics {
+        match (body.rigid, is_solid) {
+            (true, _) => Mechanics::Rigid,
+            (false, true) => Mechanics::Solid,
+            (false, false) => Mechanics::Springs,
+        }
+    }
+
+    /// Name in menus.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mechanics::Springs => "springs",
+            Mechanics::Solid => "solid",
+            Mechanics::Rigid => "rigid",
+        }
+    }
 }
 
 /// How a new cloth is put into the scene.
@@ -210,6 +243,118 @@ impl Document {
         self.add_body("rope", body)
     }
 
+    /// Adds a block of jelly that falls.
+    pub fn add_block(&mut self) -> Object {
+        let shape = Shape::Block(Block { size: [0.4, 0.3, 0.3], cells: [8, 6, 6], cut: Cells::Hexahedra });
+        self.add_body("block", Body { shape, skin: 0.005, ..jelly() })
+    }
+
+    /// Adds a rigid ball, of wood.
+    pub fn add_rigid(&mut self) -> Object {
+        let shape = Shape::Ball(Ball { radius: 0.15, subdivisions: 3 });
+        let body = Body { shape, rigid: true, density: Some(700.0), skin: 0.005, ..Body::default() };
+        self.add_body("ball", body)
+    }
+
+    /// Adds a spring between two bodies, where they are nearest to each other by the boxes around them: the selected one, or the first, and the
+    /// next to it.
+    pub fn add_link(&mut self, selected: Object) -> Result<Object, String> {
+        let bodies = &self.scene.bodies;
+        if bodies.len() < 2 {
+            return Err("a link joins two bodies; add another one first".into());
+        }
+        let one = match selected {
+            Object::Body(b) | Object::Pin(b, _) | Object::Pull(b, _) => b,
+            _ => 0,
+        };
+        let box_of = |b: usize| self.body_bounds(&bodies[b]).ok_or("a body has no size".to_owned());
+        let mine = box_of(one)?;
+        let mut nearest: Option<(f64, usize, DVec3)> = None;
+        for other in (0..bodies.len()).filter(|b| *b != one) {
+            let theirs = box_of(other)?;
+            // The ends of the gap between both boxes, or of what they share.
+            let (low, high) = (mine.0.max(theirs.0), mine.1.min(theirs.1));
+            let gap = (low - high).max(DVec3::ZERO).length();
+            if nearest.is_none_or(|(least, ..)| gap < least) {
+                nearest = Some((gap, other, 0.5 * (low + high)));
+            }
+        }
+        let Some((_, other, place)) = nearest else { return Err("there is no other body".into()) };
+        let between = [one, other].map(|b| bodies[b].name.clone());
+        let name = unique_name("link", self.scene.links.iter().map(|link| link.name.as_str()));
+        let near = Some((place * 1e3).round().to_array().map(|c| c / 1e3));
+        let link = LinkSprings {
+            name,
+            between,
+            near,
+            stiffness: Some(500.0),
+            damping: 2.0,
+            ..LinkSprings::default()
+        };
+        let index = self.scene.links.len();
+        self.step(&format!("add '{}'", link.name), |scene| scene.links.push(link));
+        Ok(Object::Link(index))
+    }
+
+    /// Gives a body other mechanics, with numbers that suit them instead of those that do not fit any more. A surface that becomes a solid gets cells of a
+    /// tenth of its extent. Refused for ropes, and for shapes that are solids from the start.
+    pub fn set_mechanics(&mut self, body: usize, mechanics: Mechanics) -> Result<(), String> {
+        let Some(target) = self.scene.bodies.get(body) else { return Err("there is no such body".into()) };
+        let name = target.name.clone();
+        if matches!(target.shape, Shape::Rope(_) | Shape::Strands(_)) {
+            return Err(format!("'{name}' is a rope: it has no surface to put cells around"));
+        }
+        let has_elements = self.has_elements(&target.shape);
+        if has_elements && mechanics == Mechanics::Springs {
+            return Err(format!("'{name}' is a solid from the start; it can be rigid instead"));
+        }
+        let bounds = self.body_bounds(target).ok_or(format!("'{name}' has no size"))?;
+        let cell = round_to_digits((bounds.1 - bounds.0).max_element() / 10.0, 2);
+        self.step(&format!("mechanics of '{name}'"), |scene| {
+            let body = &mut scene.bodies[body];
+            let was_volume = body.rigid || has_elements || body.embed.is_some();
+            let kept = Body {
+                name: std::mem::take(&mut body.name),
+                group: body.group.take(),
+                shape: std::mem::take(&mut body.shape),
+                placement: body.placement,
+                air: body.air,
+                skin: body.skin,
+                contact: body.contact.take(),
+                velocity: body.velocity,
+                look: body.look.take(),
+                pins: std::mem::take(&mut body.pins),
+                pulls: std::mem::take(&mut body.pulls),
+                ..Body::default()
+            };
+            // Mass per volume stays; that of a cloth is per area.
+            let (density, mass) = if was_volume { (body.density, body.mass) } else { (Some(1000.0), None) };
+            *body = match mechanics {
+                Mechanics::Solid => Body {
+                    embed: (!has_elements).then(|| Embed { cell, ..Embed::default() }),
+                    density,
+                    mass,
+                    ..with_material(kept, jelly())
+                },
+                Mechanics::Rigid => Body { rigid: true, density, mass, ..kept },
+                Mechanics::Springs => with_material(kept, soft_skin()),
+            };
+        });
+        Ok(())
+    }
+
+    /// Whether a shape is made of elements that have a volume, without any cells around it.
+    pub fn has_elements(&self, shape: &Shape) -> bool {
+        match shape {
+            Shape::Block(_) | Shape::Voxels(_) => true,
+            Shape::Mesh(mesh) => !mesh.tetrahedra.is_empty(),
+            Shape::File(file) => {
+                self.files.mesh(file, &mut BTreeSet::new()).is_ok_and(|mesh| !mesh.tetrahedra.is_empty())
+            }
+            Shape::Grid(_) | Shape::Rope(_) | Shape::Ball(_) | Shape::Strands(_) => false,
+        }
+    }
+
     /// Adds a mesh file as a soft body or as a collider. A mesh much smaller or larger than what surrounds people
     /// is scaled to about a metre: files rarely say what unit they are in.
     pub fn add_mesh(&mut self, path: &Path, usage: MeshUse) -> Result<Object, String> {
@@ -230,33 +375,12 @@ impl Document {
             return Ok(self.add_collider_of(&base, Collider { shape, scale, ..Collider::default() }));
         }
         if !mesh.tetrahedra.is_empty() {
-            let body = Body {
-                shape: Shape::File(file),
-                placement: Placement { scale, ..Placement::default() },
-                density: Some(1000.0),
-                young_modulus: Some(5e4),
-                poisson_ratio: Some(0.4),
-                rayleigh: Some(Rayleigh { mass: 0.5, stiffness: Some(0.004) }),
-                skin: 0.005,
-                ..Body::default()
-            };
+            let placement = Placement { scale, ..Placement::default() };
+            let body = Body { shape: Shape::File(file), placement, skin: 0.005, ..jelly() };
             return Ok(self.add_body(&base, body));
         }
-        let springs = Springs {
-            layout: Layout::Graph(2),
-            stretch: Family { modulus: Some(500.0), ..Family::default() },
-            bend: Family { modulus: Some(200.0), ..Family::default() },
-            ..Springs::default()
-        };
-        let body = Body {
-            shape: Shape::File(file),
-            placement: Placement { scale, ..Placement::default() },
-            density: Some(0.5),
-            springs,
-            rayleigh: Some(Rayleigh { mass: 0.2, stiffness: Some(0.004) }),
-            skin: 0.005,
-            ..Body::default()
-        };
+        let placement = Placement { scale, ..Placement::default() };
+        let body = Body { shape: Shape::File(file), placement, skin: 0.005, ..soft_skin() };
         Ok(self.add_body(&base, body))
     }
 
@@ -364,7 +488,7 @@ impl Document {
         Object::Group(index)
     }
 
-    /// Removes an object; bodies of a removed group go to the first one. Says whether there was anything to remove: the
+    /// Removes an object; bodies of a removed group go to the first one, links of a removed body with it. Says whether there was anything to remove: the
     /// scene itself stays.
     pub fn remove(&mut self, object: Object) -> bool {
         let Some(name) = self.name_of(object) else { return false };
@@ -382,17 +506,19 @@ impl Document {
             }
             Object::Body(b) => {
                 scene.bodies.remove(b);
+                scene.links.retain(|link| !link.between.contains(&name));
                 for only in scene.colliders.iter_mut().filter_map(|collider| collider.only.as_mut()) {
                     only.retain(|assigned| assigned.body != name);
                 }
             }
             Object::Pin(b, p) => drop(scene.bodies[b].pins.remove(p)),
             Object::Pull(b, p) => drop(scene.bodies[b].pulls.remove(p)),
+            Object::Link(k) => drop(scene.links.remove(k)),
             Object::Collider(c) => drop(scene.colliders.remove(c)),
         })
     }
 
-    /// Renames an object; refused when the name is empty or taken. Bodies follow a renamed group, lists of
+    /// Renames an object; refused when the name is empty or taken. Bodies follow a renamed group, links and lists of
     /// colliders a renamed body.
     pub fn rename(&mut self, object: Object, name: &str) -> Result<(), String> {
         let Some(old) = self.name_of(object) else { return Err("there is no such object".into()) };
@@ -405,6 +531,7 @@ impl Document {
             Object::Group(_) => taken(scene.groups.iter().map(|g| &g.name).collect()),
             Object::Body(_) => taken(scene.bodies.iter().map(|b| &b.name).collect()),
             Object::Pin(b, _) => taken(scene.bodies[b].pins.iter().map(|p| &p.name).collect()),
+            Object::Link(_) => taken(scene.links.iter().map(|link| &link.name).collect()),
             Object::Collider(_) => taken(scene.colliders.iter().map(|c| &c.name).collect()),
         };
         if is_taken {
@@ -424,12 +551,18 @@ impl Document {
             }
             Object::Body(b) => {
                 scene.bodies[b].name = name.into();
+                for end in
+                    scene.links.iter_mut().flat_map(|link| &mut link.between).filter(|end| **end == old)
+                {
+                    *end = name.into();
+                }
                 let lists = scene.colliders.iter_mut().filter_map(|collider| collider.only.as_mut());
                 for assigned in lists.flatten().filter(|assigned| assigned.body == old) {
                     assigned.body = name.into();
                 }
             }
             Object::Pin(b, p) => scene.bodies[b].pins[p].name = name.into(),
+            Object::Link(k) => scene.links[k].name = name.into(),
             Object::Collider(c) => scene.colliders[c].name = name.into(),
         });
         Ok(())
@@ -445,6 +578,7 @@ impl Document {
             Object::Body(b) => Some(scene.bodies.get(b)?.name.clone()),
             Object::Pin(b, p) => Some(scene.bodies.get(b)?.pins.get(p)?.name.clone()),
             Object::Pull(b, p) => scene.bodies.get(b)?.pulls.get(p).map(|_| format!("pull {}", p + 1)),
+            Object::Link(k) => Some(scene.links.get(k)?.name.clone()),
             Object::Collider(c) => Some(scene.colliders.get(c)?.name.clone()),
         }
     }
@@ -573,11 +707,48 @@ impl Document {
             }
             ColliderShape::Mesh(mesh) => of_mesh(mesh),
             ColliderShape::File(file) => of_mesh(&self.files.mesh(file, &mut BTreeSet::new()).ok()?),
+            // Where its character is, which is known only once it is compiled.
+            ColliderShape::Skin(_) => return None,
         };
         let turn = rotation(DVec3::from(collider.rotate_deg));
         let place = |p: &DVec3| turn * (*p * collider.scale) + DVec3::from(collider.position);
         let (low, high) = mesh::bounds(&corners(low, high).iter().map(place).collect::<Vec<_>>());
         (low.is_finite() && high.is_finite()).then_some((low, high))
+    }
+}
+
+/// What a solid is made of at first.
+fn jelly() -> Body {
+    Body {
+        density: Some(1000.0),
+        young_modulus: Some(5e4),
+        poisson_ratio: Some(0.4),
+        rayleigh: Some(Rayleigh { mass: 0.5, stiffness: Some(0.004) }),
+        ..Body::default()
+    }
+}
+
+/// What a surface of any mesh is made of at first: springs to neighbours and to theirs, which keep its shape.
+fn soft_skin() -> Body {
+    let springs = Springs {
+        layout: Layout::Graph(2),
+        stretch: Family { modulus: Some(500.0), ..Family::default() },
+        bend: Family { modulus: Some(200.0), ..Family::default() },
+        ..Springs::default()
+    };
+    let rayleigh = Some(Rayleigh { mass: 0.2, stiffness: Some(0.004) });
+    Body { density: Some(0.5), springs, rayleigh, ..Body::default() }
+}
+
+/// A body that is made of what another one is made of.
+fn with_material(body: Body, of: Body) -> Body {
+    Body {
+        density: of.density,
+        young_modulus: of.young_modulus,
+        poisson_ratio: of.poisson_ratio,
+        springs: of.springs,
+        rayleigh: of.rayleigh,
+        ..body
     }
 }
 

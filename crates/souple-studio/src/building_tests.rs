@@ -35,10 +35,12 @@ fn mesh_file(folder: &Path, name: &str, extent: f64) -> PathBuf {
 
 #[test]
 fn all_that_can_be_added_runs_alone() {
-    let alone: [(&str, fn(&mut Document) -> Object); 11] = [
+    let alone: [(&str, fn(&mut Document) -> Object); 13] = [
         ("sheet", |d| d.add_cloth(ClothKind::Sheet)),
         ("curtain", |d| d.add_cloth(ClothKind::Curtain)),
         ("rope", Document::add_rope),
+        ("block", Document::add_block),
+        ("rigid body", Document::add_rigid),
         ("soft mesh", |d| d.add_mesh(&teapot(), MeshUse::SoftBody).unwrap()),
         ("mesh collider", |d| d.add_mesh(&teapot(), MeshUse::Collider).unwrap()),
         ("floor", |d| d.add_collider(ColliderKind::Floor)),
@@ -281,4 +283,60 @@ fn kinds_of_files() {
     for kind in FileKind::ALL {
         assert!(told.contains("notes.txt") && kind.endings().iter().all(|end| told.contains(end)), "{told}");
     }
+}
+
+#[test]
+fn a_surface_becomes_a_solid_a_rigid_body_and_a_surface_again() {
+    let mut document = Document::new();
+    document.add_cloth(ClothKind::Curtain);
+    let folder = tempfile::tempdir().unwrap();
+    document.add_mesh(&mesh_file(folder.path(), "corner.obj", 0.5), MeshUse::SoftBody).unwrap();
+    document.add_block();
+    document.add_rope();
+    for body in [0, 1] {
+        let before = document.scene().bodies[body].clone();
+        for mechanics in [Mechanics::Solid, Mechanics::Rigid, Mechanics::Solid, Mechanics::Springs] {
+            document.set_mechanics(body, mechanics).unwrap();
+            let after = &document.scene().bodies[body];
+            assert_eq!((&after.name, &after.shape, &after.pins), (&before.name, &before.shape, &before.pins));
+            assert_eq!(after.embed.is_some(), mechanics == Mechanics::Solid);
+            let topology = &document.compile().unwrap().model.bodies[body].topology;
+            assert_eq!(!topology.mapping.is_empty(), mechanics != Mechanics::Springs, "layers");
+        }
+        (0..4).for_each(|_| assert!(document.undo().is_some()));
+        assert_eq!(document.scene().bodies[body], before);
+    }
+    document.set_mechanics(0, Mechanics::Solid).unwrap();
+    document.set_mechanics(2, Mechanics::Rigid).unwrap();
+    runs(&document);
+    document.set_mechanics(2, Mechanics::Solid).unwrap();
+    assert_eq!(document.scene().bodies[2].embed, None, "a block has cells of its own");
+    assert!(document.set_mechanics(2, Mechanics::Springs).unwrap_err().contains("solid from the start"));
+    assert!(document.set_mechanics(3, Mechanics::Solid).unwrap_err().contains("rope"));
+    assert!(document.set_mechanics(9, Mechanics::Solid).is_err());
+}
+
+#[test]
+fn links_join_neighbours_and_follow_their_names() {
+    let mut document = Document::new();
+    assert!(document.add_link(Object::Scene).is_err(), "nothing to join");
+    document.add_block();
+    assert!(document.add_link(Object::Body(0)).is_err(), "one is not enough");
+    document.add_rigid();
+    document.add_block();
+    // The last one stands beside the ball, the first one further away.
+    let link = document.add_link(Object::Body(2)).unwrap();
+    assert_eq!(document.scene().links[0].between, ["block-2", "ball"]);
+    runs(&document);
+    document.rename(Object::Body(1), "stone").unwrap();
+    assert_eq!(document.scene().links[0].between, ["block-2", "stone"]);
+    document.rename(link, "string").unwrap();
+    assert_eq!(document.name_of(link).as_deref(), Some("string"));
+    document.remove(Object::Body(1));
+    assert!(document.scene().links.is_empty(), "it goes with its body");
+    document.undo();
+    assert_eq!(document.scene().links.len(), 1);
+    document.remove(link);
+    assert_eq!(document.name_of(link), None);
+    runs(&document);
 }

@@ -222,6 +222,7 @@ fn mesh_bytes(mesh: &ItemMesh) -> usize {
         + size_of_val(mesh.edges.as_slice())
         + size_of_val(mesh.edge_triangles.as_slice())
         + size_of_val(mesh.segments.as_slice())
+        + size_of_val(mesh.cells.as_slice())
         + size_of_val(mesh.uvs.as_slice())
 }
 
@@ -253,6 +254,7 @@ mod tests {
             speeds: Arc::new(vec![0.0; vertices]),
             contacts: Arc::new(Vec::new()),
             crossings: Arc::default(),
+            model: None,
             transform: Mat4::IDENTITY,
         };
         Arc::new(Moment { step, time: step as f64 / 60.0, items: vec![item], floor: None })

@@ -1,6 +1,6 @@
 //! Keys and what they do, in one table that the help window prints.
 //!
-//! The habits of the field: Space plays, `.` steps, R resets, W shows the wireframe, F focuses. Number keys change the
+//! The habits of the field: Space plays, `.` steps, R resets, W shows the wireframe, C the elements of solids, F focuses. Number keys change the
 //! style (ESSI-15). Arrows, PageUp and PageDown move supports (GRI-10); the keys M, L and K, held down, say which
 //! (GRI-11): M the left one, M and L both, M, L and K both in opposite directions. The seed names no more than that; our
 //! own additions are L alone for the right one, and none held for the selected pin set or else for all. K without both
@@ -123,6 +123,8 @@ pub enum Action {
     Loop,
     /// Shows the wireframe, or what was shown before.
     Wireframe,
+    /// Shows the elements of solids, or hides them.
+    Cells,
     /// Looks at the selection, or at everything without one.
     Focus,
     /// Looks at everything.
@@ -226,7 +228,7 @@ const fn ctrl(key: Key, action: Action, help: &'static str) -> Binding {
 }
 
 /// Every key, in the order of the help window.
-static BINDINGS: [Binding; 45] = [
+static BINDINGS: [Binding; 46] = [
     plain(Key::Space, Action::PlayPause, "Play or pause"),
     plain(Key::Period, Action::Step, "One step"),
     letter('R', Action::Reset, "Back to the start"),
@@ -247,6 +249,7 @@ static BINDINGS: [Binding; 45] = [
     ctrl(Key::Digit(3), Action::View(Preset::Top), "Look from above"),
     ctrl(Key::Digit(4), Action::View(Preset::Corner), "Look from a corner"),
     letter('W', Action::Wireframe, "Wireframe on or off"),
+    letter('C', Action::Cells, "Elements of solids on or off"),
     plain(Key::Digit(1), Action::Style(0), "Style: standard"),
     plain(Key::Digit(2), Action::Style(1), "Style: Phong"),
     plain(Key::Digit(3), Action::Style(2), "Style: velvet"),

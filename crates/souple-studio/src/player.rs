@@ -483,7 +483,9 @@ impl Player {
         };
         match scene_for_recording(scene, Path::new("the scene")) {
             Ok(text) => {
-                simulation.start_recording(text);
+                if let Err(error) = simulation.start_recording(text) {
+                    return self.note(NoteKind::Problem, error.to_string());
+                }
                 self.is_recording = true;
                 self.recorded = None;
             }

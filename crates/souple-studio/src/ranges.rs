@@ -39,7 +39,7 @@ impl Ranges {
             let ItemKind::Body(b) = item.kind else { continue };
             let Some(look) = looks.bodies.get(b).filter(|_| !self.given[b]) else { continue };
             let Some(quantity) = styles.quantity(&look.style) else { continue };
-            let range = quantity.range_of(&mut quantity.values(item));
+            let range = quantity.range_of(&mut quantity.seen_values(item));
             let known = &mut self.fitted[quantity as usize];
             *known = Some(known.map_or(range, |old| [old[0].min(range[0]), old[1].max(range[1])]));
         }

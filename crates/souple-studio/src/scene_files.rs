@@ -11,12 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use souple::scene::{ColliderShape, InlineMesh, InlineVolume, MeshFile, Scene, Shape, Style, VoxelShape};
+use souple::scene::{
+    ColliderShape, InlineMesh, InlineVolume, MeshFile, RigSource, Scene, Shape, Style, VoxelShape,
+};
 use souple::{Model, ModelBuilder, SceneError};
 use souple_files::{FileChange, FileWatch, SceneFolder, check_size, disk};
 use souple_formats::import::Limits;
 use souple_formats::import::volume::VolumeLimits;
-use souple_formats::scene::{read_mesh_file, read_volume_file};
+use souple_formats::scene::{read_mesh_file, read_rig_file, read_volume_file};
 
 /// A scene, compiled.
 #[derive(Debug)]
@@ -133,6 +135,14 @@ impl SceneFiles {
                 collider.shape = ColliderShape::Mesh(mesh);
             }
         }
+        for (c, character) in resolved.characters.iter_mut().enumerate() {
+            if let RigSource::File(file) = &character.rig {
+                let limit = Limits::default().max_bytes;
+                let field = format!("character[{c}].rig.file.path");
+                let mut read = |written: &str| self.read(written, limit, "character");
+                character.rig = RigSource::Inline(read_rig_file(&file.path, &field, &mut read)?);
+            }
+        }
         self.cache().0.retain(|key, _| used.contains(key));
         Ok(resolved)
     }
@@ -205,6 +215,11 @@ pub(crate) fn for_each_path(scene: &mut Scene, change: &mut dyn FnMut(&mut Strin
     for collider in &mut scene.colliders {
         if let ColliderShape::File(file) = &mut collider.shape {
             change(&mut file.path, "mesh");
+        }
+    }
+    for character in &mut scene.characters {
+        if let RigSource::File(file) = &mut character.rig {
+            change(&mut file.path, "character");
         }
     }
     let bodies = scene.bodies.iter_mut().filter_map(|body| body.look.as_mut());

@@ -17,6 +17,8 @@ use souple_viewer::WhichRenderer;
 
 #[path = "panels/faults.rs"]
 mod faults;
+#[path = "panels/solids.rs"]
+mod solids;
 
 /// A cloth that hangs from two corners.
 const HANGING: &str = "format = 1

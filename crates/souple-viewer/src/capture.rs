@@ -1,8 +1,8 @@
 //! From a running simulation to what is seen of it at one instant.
 //!
 //! A [`Moment`] is plain shared data: cheap to clone, to keep for a replay (ESSI-16), to send from the thread that
-//! simulates to the one that draws. It holds positions, speeds and contacts, so that every analysis look can be chosen
-//! afterwards; what crosses is found when it is first shown. It does not hold looks.
+//! simulates to the one that draws. It holds positions, speeds, contacts and the model, so that every analysis look can be chosen
+//! afterwards; what crosses is found when it is first shown, and so is stress. It does not hold looks.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,7 +10,7 @@ use glam::{DVec3, Mat4, Quat, Vec3};
 use souple::contact::primitives::Primitive;
 use souple::measure::{intersections, vertex_crossing};
 use souple::mesh::Topology;
-use souple::model::ColliderForm;
+use souple::model::{BodyModel, ColliderForm};
 use souple::scene::Scene;
 use souple::{Model, Simulation};
 
@@ -39,6 +39,8 @@ pub struct ItemMesh {
     pub edge_triangles: Vec<[u32; 2]>,
     /// Segments of a rope.
     pub segments: Vec<[u32; 2]>,
+    /// Edges of the elements of a solid.
+    pub cells: Vec<[u32; 2]>,
     /// Texture coordinates, one per vertex.
     pub uvs: Vec<[f32; 2]>,
     /// Radius that a rope is drawn with, m.
@@ -66,11 +68,24 @@ pub struct Item {
     pub contacts: Arc<Vec<u32>>,
     /// Where bodies cross; the same for all items of a moment.
     pub crossings: Arc<Crossings>,
+    /// The model that a soft body was moved by, which knows what solids are made of.
+    pub model: Option<Arc<Model>>,
     /// Where the item is put.
     pub transform: Mat4,
 }
 
 impl Item {
+    /// How many of its vertices are seen: the first ones. Corners of cells around a surface are not.
+    pub fn visible(&self) -> usize {
+        self.mesh.topology.as_ref().map_or(self.positions.len(), |topology| topology.visible())
+    }
+
+    /// The compiled body, if it is a solid.
+    pub fn solid(&self) -> Option<&BodyModel> {
+        let ItemKind::Body(b) = self.kind else { return None };
+        self.model.as_ref()?.bodies.get(b).filter(|body| body.topology.is_solid())
+    }
+
     /// The vertices of a body whose triangles cross others; none of a collider.
     pub fn crossing_vertices(&self) -> &[u32] {
         match self.kind {
@@ -209,7 +224,7 @@ impl Capture {
         };
         let meshes = model.bodies.iter().enumerate();
         let meshes =
-            meshes.map(|(b, body)| Arc::new(body_mesh(&body.topology, &uvs[b], radius(b)))).collect();
+            meshes.map(|(b, body)| Arc::new(body_mesh(body, &body.topology, &uvs[b], radius(b)))).collect();
         let reach = model
             .bodies
             .iter()
@@ -239,12 +254,13 @@ impl Capture {
     pub fn moment(&mut self, simulation: &Simulation) -> Moment {
         let state = simulation.state();
         let mut moment = Moment { step: state.step, time: state.time, ..Moment::default() };
+        let model = simulation.shared_model();
         let mut seen = Vec::with_capacity(state.bodies.len());
         for (b, body) in state.bodies.iter().enumerate() {
             let known = self.meshes[b].topology.as_ref();
             if !known.is_some_and(|known| Arc::ptr_eq(known, &body.topology)) {
                 let radius = self.meshes[b].rope_radius;
-                self.meshes[b] = Arc::new(body_mesh(&body.topology, &self.uvs[b], radius));
+                self.meshes[b] = Arc::new(body_mesh(&model.bodies[b], &body.topology, &self.uvs[b], radius));
             }
             let touching = simulation.contacts(b).iter();
             let positions: Arc<Vec<Vec3>> = Arc::new(body.x.iter().map(|x| x.as_vec3()).collect());
@@ -257,6 +273,7 @@ impl Capture {
                 speeds: Arc::new(body.v.iter().map(|v| v.length() as f32).collect()),
                 contacts: Arc::new(touching.map(|c| c.vertex).collect()),
                 crossings: Arc::default(),
+                model: Some(Arc::clone(&model)),
                 transform: Mat4::IDENTITY,
             });
         }
@@ -272,17 +289,23 @@ impl Capture {
             }
             let rotation = Quat::from_array(pose.rotation.to_array().map(|part| part as f32));
             let transform = Mat4::from_rotation_translation(rotation, pose.translation.as_vec3());
+            let skin = simulation.skin_places(c);
+            let positions = match skin.is_empty() {
+                true => Arc::clone(&collider.positions),
+                false => Arc::new(skin.iter().map(|x| x.as_vec3()).collect()),
+            };
             if collider.is_mesh {
-                meshes.push((Arc::clone(&collider.positions), Arc::clone(&collider.mesh), transform));
+                meshes.push((Arc::clone(&positions), Arc::clone(&collider.mesh), transform));
             }
             moment.items.push(Item {
                 name: Arc::clone(&collider.name),
                 kind: ItemKind::Collider(c),
                 mesh: Arc::clone(&collider.mesh),
-                positions: Arc::clone(&collider.positions),
+                positions,
                 speeds: Arc::default(),
                 contacts: Arc::default(),
                 crossings: Arc::default(),
+                model: None,
                 transform,
             });
         }
@@ -293,13 +316,16 @@ impl Capture {
     }
 }
 
-fn body_mesh(topology: &Arc<Topology>, uvs: &[[f32; 2]], rope_radius: f32) -> ItemMesh {
+/// The mesh of a body, which may have been torn since its model was made.
+fn body_mesh(body: &BodyModel, topology: &Arc<Topology>, uvs: &[[f32; 2]], rope_radius: f32) -> ItemMesh {
     let edges: Vec<[u32; 2]> = topology.edges.iter().map(|e| [e.i, e.j]).collect();
     ItemMesh {
         edge_triangles: geometry::edge_triangles(&edges, &topology.triangles),
         triangles: topology.triangles.clone(),
         edges,
         segments: topology.segments.clone(),
+        // The four particles of a rigid body are no element of it.
+        cells: if body.rigid.is_some() { Vec::new() } else { geometry::element_edges(topology) },
         // A vertex made by a tear has the coordinates of the one it comes from.
         uvs: topology.parents.iter().map(|&p| uvs.get(p as usize).copied().unwrap_or_default()).collect(),
         rope_radius,

@@ -32,13 +32,14 @@ use crate::backdrop::Backdrop;
 use crate::camera::Camera;
 use crate::capture::Moment;
 use crate::environment::Surroundings;
+use crate::geometry::cell_lines;
 use crate::gpu::SHADOW_SIZE;
-use crate::looks::{Looks, Marks};
+use crate::looks::{Line, Looks, Marks};
 use crate::style::StyleSheet;
 
 /// Styles that are drawn as such.
-pub const STYLES: [&str; 7] =
-    ["standard", "wireframe", "strain", "velocity", "curvature", "contact", "crossing"];
+pub const STYLES: [&str; 8] =
+    ["standard", "wireframe", "strain", "stress", "velocity", "curvature", "contact", "crossing"];
 /// Longest side of a picture, pixels.
 pub const MAX_SIDE: u32 = 16_384;
 /// Where [`item_ids`] finds no item.
@@ -182,8 +183,10 @@ impl<'a> Scene<'a> {
         for (number, surface) in (0u32..).zip(&surfaces).filter(|(_, surface)| !surface.is_wireframe()) {
             surface.add_shadow_faces(number, &sun_projection, &map, &mut shadows);
         }
+        let lines: Vec<Line> =
+            cell_lines(moment, looks, size.1).into_iter().chain(marks.lines.iter().copied()).collect();
         Scene {
-            strokes: marks::strokes(marks, &projection, &viewport),
+            strokes: marks::strokes(&lines, &marks.points, &projection, &viewport),
             background: (encoded(top), encoded(bottom)),
             sun: Sun::new(&surroundings, &backdrop, &shadows),
             rays: Rays::new(camera, size),

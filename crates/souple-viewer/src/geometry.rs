@@ -1,4 +1,4 @@
-//! Shapes to be drawn: normals, texture coordinates, meshes of colliders, tubes around ropes, silhouettes.
+//! Shapes to be drawn: normals, texture coordinates, meshes of colliders, tubes around ropes, silhouettes, elements of solids.
 //!
 //! What is simulated has no thickness and no texture; what is seen has (ESSI-51). All of it is plain functions on slices.
 //! Normals are weighted by area; frames along a rope are carried without twist (Bishop 1975, "There is more than one way
@@ -13,9 +13,10 @@ use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
 use glam::{DVec3, Vec3};
 use souple::contact::primitives::Primitive;
-use souple::mesh::{ColliderMesh, mesh_edges};
+use souple::mesh::{ColliderMesh, Topology, mesh_edges};
 
-use crate::capture::ItemMesh;
+use crate::capture::{ItemMesh, Moment};
+use crate::looks::{Line, Looks};
 
 mod tube;
 
@@ -29,6 +30,10 @@ const SECTORS: u32 = 64;
 const HALF_RINGS: u32 = 16;
 /// Sides of the tube that a rope is drawn as.
 pub const ROPE_SIDES: u32 = 10;
+/// Width of the lines of elements, pixels, in a picture 720 pixels high.
+const CELL_LINE: f32 = 1.3;
+/// Colour of the lines of elements, linear, with opacity.
+const CELL_COLOUR: [f32; 4] = [0.01, 0.01, 0.015, 0.75];
 
 /// Texture coordinates of a shape without any: its projection along its thinnest direction, 1 unit per metre, from 0.
 pub fn planar_uvs(rest: &[DVec3]) -> Vec<[f32; 2]> {
@@ -45,6 +50,38 @@ pub fn planar_uvs(rest: &[DVec3]) -> Vec<[f32; 2]> {
         false => [0.0; 2],
     };
     rest.iter().map(project).collect()
+}
+
+/// Edges of the tetrahedra and hexahedra of a solid, each once, sorted.
+pub fn element_edges(topology: &Topology) -> Vec<[u32; 2]> {
+    let pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
+    let of_tetrahedra = topology.tetrahedra.iter().flat_map(|t| pairs.map(|(a, b)| [t[a], t[b]]));
+    // Corners of a cell are at x, y, z by their bits: an edge changes one of them.
+    let of_cells = topology.hexahedra.iter().flat_map(|h| {
+        (0..8).flat_map(move |c| {
+            [1, 2, 4].into_iter().filter(move |bit| c & bit == 0).map(move |bit| [h[c], h[c | bit]])
+        })
+    });
+    let mut edges: Vec<[u32; 2]> = of_tetrahedra.chain(of_cells).map(|[a, b]| [a.min(b), a.max(b)]).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// The lines of the elements of what is drawn with them, in a picture of that height.
+pub fn cell_lines(moment: &Moment, looks: &Looks, height: u32) -> Vec<Line> {
+    let width = CELL_LINE * (height as f32 / 720.0).max(0.5);
+    let shown =
+        moment.items.iter().filter(|item| looks.of(item).is_some_and(|look| look.visible && look.cells));
+    shown
+        .flat_map(|item| {
+            item.mesh.cells.iter().filter_map(move |edge| {
+                let [from, to] = edge.map(|v| item.positions.get(v as usize).copied());
+                let at = |p| item.transform.transform_point3(p);
+                Some(Line { from: at(from?), to: at(to?), colour: CELL_COLOUR, width, on_top: false })
+            })
+        })
+        .collect()
 }
 
 /// The two triangles on both sides of each edge, [`NONE`] where there is none; of more than two, the first two. Edges
@@ -410,6 +447,18 @@ mod tests {
                 assert!((away - 1e-3).abs() < 2e-5, "{shape:?} at {p}: {away}");
             }
         }
+    }
+
+    #[test]
+    fn elements_have_each_edge_once() {
+        let cells = Topology { hexahedra: vec![[0, 1, 2, 3, 4, 5, 6, 7]], ..Topology::default() };
+        let edges = element_edges(&cells);
+        assert_eq!(edges.len(), 12);
+        assert!(edges.iter().all(|[a, b]| (a ^ b).is_power_of_two()), "a diagonal");
+        // Two tetrahedra with a face in common: 6 + 6 − 3.
+        let pair = Topology { tetrahedra: vec![[0, 1, 2, 3], [3, 2, 1, 9]], ..Topology::default() };
+        assert_eq!(element_edges(&pair).len(), 9);
+        assert!(element_edges(&Topology::default()).is_empty());
     }
 
     #[test]

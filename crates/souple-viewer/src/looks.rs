@@ -40,6 +40,8 @@ pub struct ItemLook {
     pub parameters: BTreeMap<String, f64>,
     /// Ends of the colour map; fitted without it.
     pub range: Option<[f32; 2]>,
+    /// Whether the elements of a solid are drawn as lines, too.
+    pub cells: bool,
     /// Whether it is drawn at all.
     pub visible: bool,
 }
@@ -83,6 +85,11 @@ impl Looks {
         }
     }
 
+    /// Draws the elements of all solids (FAU-13).
+    pub fn show_cells(&mut self) {
+        self.bodies.iter_mut().for_each(|look| look.cells = true);
+    }
+
     /// The look of an item.
     pub fn of(&self, item: &Item) -> Option<&ItemLook> {
         match item.kind {
@@ -101,7 +108,7 @@ impl Looks {
             let mut values = Vec::new();
             for item in moments.iter().flat_map(|moment| &moment.items) {
                 if matches!(item.kind, ItemKind::Body(_)) && self.of(item).is_some_and(fitted) {
-                    values.extend(quantity.values(item));
+                    values.extend(quantity.seen_values(item));
                 }
             }
             let range = quantity.range_of(&mut values);
@@ -138,6 +145,7 @@ pub fn style_name(style: &Style) -> Arc<str> {
         Style::Texture => "texture".into(),
         Style::Checker => "checker".into(),
         Style::Strain => "strain".into(),
+        Style::Stress => "stress".into(),
         Style::Velocity => "velocity".into(),
         Style::Curvature => "curvature".into(),
         Style::Contact => "contact".into(),
@@ -174,6 +182,7 @@ fn item_look(
         texture: look.texture.as_deref().and_then(texture),
         parameters: look.parameters.clone(),
         range: look.range.map(|range| range.map(|end| end as f32)),
+        cells: look.cells,
         visible: true,
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! - `@parameter NAME = DEFAULT from MIN to MAX: text` — a number that looks and sliders can set, at most eight; the
 //!   style calls it as `NAME()`.
-//! - `@quantity strain|velocity|curvature|contact|crossing` — `s.value` is that quantity, from 0 to 1 over the look's range.
+//! - `@quantity strain|stress|velocity|curvature|contact|crossing` — `s.value` is that quantity, from 0 to 1 over the look's range.
 //! - `@transparent` — drawn after the rest, from far to near, back sides first (ESSI-57).
 //! - `@edges` — edges of the mesh are drawn instead of its triangles.
 //! - `@outline` — silhouette lines are added.
@@ -34,7 +34,7 @@ const COMMON: &str = include_str!("shaders/common.wgsl");
 const SURFACE: &str = include_str!("shaders/surface.wgsl");
 
 /// The styles that come with the program, in the order of the number keys and menus.
-const BUILT_IN: [(&str, &str); 19] = [
+const BUILT_IN: [(&str, &str); 20] = [
     ("standard", include_str!("styles/standard.wgsl")),
     ("phong", include_str!("styles/phong.wgsl")),
     ("velvet", include_str!("styles/velvet.wgsl")),
@@ -50,6 +50,7 @@ const BUILT_IN: [(&str, &str); 19] = [
     ("texture", include_str!("styles/texture.wgsl")),
     ("checker", include_str!("styles/checker.wgsl")),
     ("strain", include_str!("styles/strain.wgsl")),
+    ("stress", include_str!("styles/stress.wgsl")),
     ("velocity", include_str!("styles/velocity.wgsl")),
     ("curvature", include_str!("styles/curvature.wgsl")),
     ("contact", include_str!("styles/contact.wgsl")),
@@ -59,8 +60,10 @@ const BUILT_IN: [(&str, &str); 19] = [
 /// A quantity that colours can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Relative change of length of the edges around a vertex.
+    /// Relative change of length: of the edges around a vertex, or of the inside of a solid.
     Strain,
+    /// Stress of a solid by von Mises, Pa.
+    Stress,
     /// Speed, m/s.
     Velocity,
     /// Mean curvature, 1/m.
@@ -73,13 +76,20 @@ pub enum Quantity {
 
 impl Quantity {
     /// All of them.
-    pub const ALL: [Quantity; 5] =
-        [Quantity::Strain, Quantity::Velocity, Quantity::Curvature, Quantity::Contact, Quantity::Crossing];
+    pub const ALL: [Quantity; 6] = [
+        Quantity::Strain,
+        Quantity::Stress,
+        Quantity::Velocity,
+        Quantity::Curvature,
+        Quantity::Contact,
+        Quantity::Crossing,
+    ];
 
     /// Name in styles, titles of legends.
     pub fn name(self) -> &'static str {
         match self {
             Quantity::Strain => "strain",
+            Quantity::Stress => "stress",
             Quantity::Velocity => "velocity",
             Quantity::Curvature => "curvature",
             Quantity::Contact => "contact",
@@ -91,6 +101,7 @@ impl Quantity {
     pub fn unit(self) -> (&'static str, f32) {
         match self {
             Quantity::Strain => ("%", 100.0),
+            Quantity::Stress => ("kPa", 1e-3),
             Quantity::Velocity => ("m/s", 1.0),
             Quantity::Curvature => ("1/m", 1.0),
             Quantity::Contact => ("1 touches", 1.0),
@@ -107,21 +118,33 @@ impl Quantity {
     pub fn values(self, item: &Item) -> Vec<f32> {
         let count = item.positions.len();
         let mut values = Vec::new();
+        let x = || -> Vec<_> { item.positions.iter().map(|p| p.as_dvec3()).collect() };
         match (self, &item.mesh.topology) {
             (Quantity::Velocity, _) => return filled(item.speeds.to_vec(), count),
             (Quantity::Contact, _) => return marked(&item.contacts, count),
             (Quantity::Crossing, _) => return marked(item.crossing_vertices(), count),
-            (Quantity::Strain, Some(topology)) => {
-                let x: Vec<_> = item.positions.iter().map(|p| p.as_dvec3()).collect();
-                measure::vertex_strain(topology, &x, &mut values);
+            (Quantity::Strain, Some(topology)) => match item.solid() {
+                Some(solid) => measure::vertex_solid_strain(solid, &x(), &mut values),
+                None => measure::vertex_strain(topology, &x(), &mut values),
+            },
+            (Quantity::Stress, _) => {
+                if let Some(solid) = item.solid() {
+                    measure::vertex_stress(solid, &x(), &mut values);
+                }
             }
             (Quantity::Curvature, Some(topology)) => {
-                let x: Vec<_> = item.positions.iter().map(|p| p.as_dvec3()).collect();
-                measure::vertex_curvature(topology, &x, &mut values);
+                measure::vertex_curvature(topology, &x(), &mut values);
             }
             (_, None) => {}
         }
         filled(values.iter().map(|v| *v as f32).collect(), count)
+    }
+
+    /// The values at the vertices that are seen.
+    pub fn seen_values(self, item: &Item) -> Vec<f32> {
+        let mut values = self.values(item);
+        values.truncate(item.visible());
+        values
     }
 
     /// The range of a colour map that suits the values; sorts them. One in a hundred may fall outside at each end.
@@ -129,6 +152,7 @@ impl Quantity {
         // The smallest range that is worth colours: below it rounding would be shown as if it meant something.
         let least = match self {
             Quantity::Strain => 1e-3,
+            Quantity::Stress => 1.0,
             Quantity::Velocity => 1e-2,
             Quantity::Curvature => 1e-2,
             Quantity::Contact | Quantity::Crossing => return [0.0, 1.0],
@@ -653,6 +677,31 @@ mod tests {
         assert_eq!(marks(&scene), [rows.clone(), rows]);
         scene.bodies[1].placement.translate[1] = -0.1;
         assert_eq!(marks(&scene), [vec![0.0; 25], vec![0.0; 25]]);
+    }
+
+    #[test]
+    fn the_surface_of_a_solid_shows_what_its_inside_feels() {
+        use souple::scene::{Ball, Body, Embed, Scene, Shape};
+        let body = Body {
+            shape: Shape::Ball(Ball { radius: 0.5, subdivisions: 2 }),
+            embed: Some(Embed { cell: 0.2, ..Embed::default() }),
+            density: Some(1000.0),
+            young_modulus: Some(1e4),
+            poisson_ratio: Some(0.0),
+            ..Body::default()
+        };
+        let scene = Scene { bodies: vec![body], ..Scene::default() };
+        let model = souple::ModelBuilder::new(&scene).build().unwrap();
+        let mut capture = crate::Capture::new(&scene, &model);
+        let mut moment = capture.moment(&souple::Simulation::new(model));
+        let item = &mut moment.items[0];
+        item.positions =
+            Arc::new(item.positions.iter().map(|p| *p * glam::Vec3::new(1.2, 1.0, 1.0)).collect());
+        let [strain, stress] = [Quantity::Strain, Quantity::Stress].map(|q| q.seen_values(item));
+        assert_eq!((strain.len(), stress.len()), (162, 162), "corners of cells are not seen");
+        // Places have 32 bits: a ten-millionth of a metre over cells of a fifth.
+        assert!(strain.iter().all(|e| (e - 0.2).abs() < 1e-5), "{strain:?}");
+        assert!(stress.iter().all(|s| (s - 2e3).abs() < 0.1), "{stress:?}");
     }
 
     #[test]

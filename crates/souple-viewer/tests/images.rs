@@ -11,8 +11,8 @@ use std::sync::Arc;
 use glam::{Vec2, Vec3};
 use souple::Simulation;
 use souple::scene::{
-    Body, Collider, ColliderShape, Family, Grid, Look, Placement, PlaneShape, Rope, Scene, Shape,
-    SphereShape, Springs, Style,
+    Ball, Block, Body, Cells, Collider, ColliderShape, Embed, Family, Grid, Look, Placement, PlaneShape,
+    Rope, Scene, Shape, SphereShape, Springs, Style,
 };
 use souple_files::load;
 use souple_formats::picture::{Picture, PictureLimits, read_picture, write_png};
@@ -130,6 +130,35 @@ fn pierce(moment: &mut Moment) {
     item.crossings = Arc::new(Crossings::of(vec![(item.positions.clone(), item.mesh.clone())]));
 }
 
+/// A ball in cells, with a block beside it, both bent by formula.
+fn bent(look: Look) -> (Scene, Moment, Looks) {
+    let solid = |name: &str, shape, embed, x| Body {
+        name: name.into(),
+        shape,
+        embed,
+        placement: Placement { translate: [x, 0.2, 0.4], ..Placement::default() },
+        density: Some(1000.0),
+        young_modulus: Some(2e4),
+        poisson_ratio: Some(0.3),
+        look: Some(look.clone()),
+        ..Body::default()
+    };
+    let ball = Shape::Ball(Ball { radius: 0.22, subdivisions: 3 });
+    let cells = Embed { cell: 0.11, ..Embed::default() };
+    let block = Shape::Block(Block { size: [0.4, 0.2, 0.2], cells: [6, 3, 3], cut: Cells::Five });
+    let bodies = vec![solid("ball", ball, Some(cells), 0.05), solid("block", block, None, 0.3)];
+    let scene = Scene { bodies, ..Scene::default() };
+    let model = souple::ModelBuilder::new(&scene).build().unwrap();
+    let mut capture = Capture::new(&scene, &model);
+    let mut moment = capture.moment(&Simulation::new(model));
+    for item in &mut moment.items {
+        let bend = |p: &Vec3| *p + Vec3::new(0.0, 0.5 * (p.x - 0.35) * (p.x - 0.35), 0.2 * p.y * p.y);
+        item.positions = Arc::new(item.positions.iter().map(bend).collect());
+    }
+    let looks = Looks::of_scene(&scene, |_| None);
+    (scene, moment, looks)
+}
+
 fn camera() -> Camera {
     Camera { target: Vec3::new(0.5, 0.28, 0.5), yaw: 0.5, pitch: 0.42, distance: 1.75, ..Camera::default() }
 }
@@ -151,7 +180,8 @@ fn styles_look_like_their_references() {
     let Some(mut artist) = artist() else { return };
     let mut failures = Vec::new();
     for style in StyleSheet::built_in_names() {
-        let (_, mut moment, mut looks) = draped(Look::default());
+        let (_, mut moment, mut looks) =
+            if style == "stress" { bent(Look::default()) } else { draped(Look::default()) };
         looks.set_style(style);
         if ["texture", "cube_map"].contains(&style) {
             looks.bodies[0].texture = Some(image());
@@ -252,6 +282,26 @@ fn scenes_look_like_their_references() {
         check(&format!("scene-{name}"), &picture, &mut failures);
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Elements are lines over any style: cells around a ball, tetrahedra of a block. Both renderers draw them.
+#[test]
+fn elements_look_like_their_reference() {
+    let Some(mut gpu) = artist() else { return };
+    let mut cpu = Artist::new(WhichRenderer::Cpu).unwrap();
+    let (_, moment, mut looks) = bent(Look { style: Style::Stress, ..Look::default() });
+    looks.fit_ranges(&gpu.styles, std::slice::from_ref(&moment));
+    let plain = gpu.draw(&moment, &looks, &Marks::default(), &camera(), SIZE).unwrap();
+    looks.show_cells();
+    let [a, b] = [&mut gpu, &mut cpu]
+        .map(|artist| artist.draw(&moment, &looks, &Marks::default(), &camera(), SIZE).unwrap());
+    let (_, share) = difference(&plain, &a);
+    assert!(share > 0.02, "hardly a line: {:.2} % differ", 100.0 * share);
+    let mut failures = Vec::new();
+    check("elements", &a, &mut failures);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let (mean, share) = difference(&a, &b);
+    assert!(mean <= MEAN && share <= SHARE, "{mean:.2} of 255, {:.2} % far off", 100.0 * share);
 }
 
 /// Ropes are drawn as tubes.

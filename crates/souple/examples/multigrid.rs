@@ -154,7 +154,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             methods.iter().filter(|(name, _)| name.contains(&task.only))
         {
             let (preconditioner, multigrid) = (*preconditioner, *multigrid);
-            let cg = Cg { tolerance: 1e-6, max_iterations: 5000, preconditioner, multigrid };
+            let cg = Cg { tolerance: 1e-6, max_iterations: 5000, preconditioner, multigrid, ..Cg::default() };
             let f = measure(&task.scene(across, cg), task.threads)?;
             if exact.is_empty() {
                 exact.clone_from(&f.v);

@@ -1,6 +1,6 @@
 //! Live tuning: carries a running state over to a changed model.
 //!
-//! What a body is made of must be the same: bodies, vertices, triangles, segments, supports. All that acts on it may
+//! What a body is made of must be the same: bodies, vertices, triangles, segments, elements, followers, supports. All that acts on it may
 //! change: springs, masses, forces, limits, solvers, scripts, colliders. Torn bodies keep their own topology; each torn
 //! spring takes rest length, stiffness and damping from the spring of the new model that it stems from, and keeps the
 //! share of it that its lip got when it tore. Masses go the same way. With an unchanged model nothing changes, to the
@@ -11,20 +11,21 @@
 
 use std::sync::Arc;
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 use thiserror::Error;
 
 use crate::control::{collider_pose, pin_position, scripted_pose};
 use crate::math::Pose;
 use crate::mesh::{Spring, SpringFamily, Topology};
-use crate::model::{BodyModel, ColliderModel, Model, PinModel};
+use crate::model::{BodyModel, Carrier, ColliderModel, Model, PinCarrier, PinModel};
 use crate::motion::pose_at;
 use crate::scene::Motion;
+use crate::skin::Posed;
 use crate::state::{BodyState, PinnedVertex, State};
 
 /// Why a running state cannot go on with a changed model ([`Simulation::adopt`](crate::Simulation::adopt)).
 ///
-/// Bodies (names and order), their vertices, triangles and segments, and their pins (names and vertices) must be the
+/// Bodies (names and order), their vertices, triangles, segments, elements and followers, and their pins (names and vertices) must be the
 /// same. Springs may be others, unless the body is torn: each torn spring then takes rest length, stiffness and damping
 /// from the spring of the model that it stems from, in the share that its lip got.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub enum Misfit {
     Mesh {
         /// The body.
         body: String,
-        /// "vertices", "triangles" or "segments".
+        /// "vertices", "triangles", "segments", "tetrahedra", "hexahedra" or "followers".
         what: &'static str,
     },
     /// The supports of a body are other ones; their scripts may change.
@@ -72,10 +73,15 @@ pub(crate) fn carry_over(old: &Model, new: &Model, state: &State) -> Result<Stat
     if names(old) != names(new) {
         return Err(Misfit::Bodies { was: names(old).join(", "), is: names(new).join(", ") });
     }
+    let posed = [old, new].map(|model| Posed::at(&model.characters, state.time));
     let mut carried = state.clone();
     for (b, body) in carried.bodies.iter_mut().enumerate() {
         check_body(&old.bodies[b], &new.bodies[b])?;
         body.topology = carry_topology(&old.bodies[b], &new.bodies[b], &body.topology)?;
+        // What has flowed stays so, if there are the same elements to flow.
+        if body.plastic.len() != new.bodies[b].plastic_elements() {
+            body.plastic = vec![DMat3::IDENTITY; new.bodies[b].plastic_elements()];
+        }
         let BodyState { pinned, pin_offsets, .. } = body;
         for pin in pinned {
             let sets = (&old.bodies[b].pins, &new.bodies[b].pins);
@@ -83,13 +89,13 @@ pub(crate) fn carry_over(old: &Model, new: &Model, state: &State) -> Result<Stat
                 continue;
             };
             if script(was) != script(is) {
-                let now = pin_position(old, b, pin, pin_offsets, state.time);
-                *pin = reanchored(pin, is, now - pin_offsets[pin.set as usize], state.time);
+                let now = pin_position(old, &posed[0], b, pin, pin_offsets);
+                *pin = reanchored(pin, is, now - pin_offsets[pin.set as usize], &posed[1]);
             }
         }
     }
     carried.collider_offsets =
-        new.colliders.iter().map(|c| carry_collider(old, c, state, state.time)).collect();
+        new.colliders.iter().map(|c| carry_collider(old, c, state, &posed[1])).collect();
     Ok(carried)
 }
 
@@ -100,6 +106,9 @@ fn check_body(old: &BodyModel, new: &BodyModel) -> Result<(), Misfit> {
         ("vertices", was.len() == is.len()),
         ("triangles", was.triangles == is.triangles),
         ("segments", was.segments == is.segments),
+        ("tetrahedra", was.tetrahedra == is.tetrahedra),
+        ("hexahedra", was.hexahedra == is.hexahedra),
+        ("followers", was.mapping == is.mapping),
     ];
     if let Some((what, _)) = parts.into_iter().find(|(_, same)| !same) {
         return Err(Misfit::Mesh { body: new.name.clone(), what });
@@ -111,28 +120,34 @@ fn check_body(old: &BodyModel, new: &BodyModel) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// What moves a set of supports: its motion and, if it has one, the point it turns about.
-fn script(set: &PinModel) -> Option<(&Motion, DVec3)> {
-    set.motion.as_ref().map(|motion| (motion, set.pivot))
+/// What moves a set of supports: what carries it, or its motion and, if it has one, the point it turns about.
+fn script(set: &PinModel) -> (&PinCarrier, Option<(&Motion, DVec3)>) {
+    (&set.carrier, set.motion.as_ref().map(|motion| (motion, set.pivot)))
 }
 
-/// A support whose new script puts it at `place` (m) at time `t`.
-fn reanchored(pin: &PinnedVertex, set: &PinModel, place: DVec3, t: f64) -> PinnedVertex {
-    let scripted = set.motion.as_ref().map_or(Pose::IDENTITY, |motion| pose_at(motion, set.pivot, t));
+/// A support whose new script puts it at `place` (m) when characters are posed so. One that follows a skin goes where the skin has it.
+fn reanchored(pin: &PinnedVertex, set: &PinModel, place: DVec3, posed: &Posed) -> PinnedVertex {
+    let scripted = match (&set.carrier, &set.motion) {
+        (PinCarrier::Script, Some(motion)) => pose_at(motion, set.pivot, posed.time),
+        (PinCarrier::Script, None) => Pose::IDENTITY,
+        (PinCarrier::Bone(bone), _) => bone.motion(posed),
+        (PinCarrier::Skin { .. }, _) => return *pin,
+    };
     PinnedVertex { anchor: scripted.apply_inverse(place), ..*pin }
 }
 
 /// What a collider of the new model is moved by, on top of its script.
-fn carry_collider(old: &Model, new: &ColliderModel, state: &State, t: f64) -> Pose {
+fn carry_collider(old: &Model, new: &ColliderModel, state: &State, posed: &Posed) -> Pose {
     let Some(c) = old.colliders.iter().position(|c| c.name == new.name) else { return Pose::IDENTITY };
     let (was, offset) = (&old.colliders[c], state.collider_offsets.get(c).copied().unwrap_or_default());
-    if was.motion == new.motion {
+    if was.motion == new.motion || new.carrier != Carrier::Script {
         return offset;
     }
     // Where it would be if its script had not changed, but all else had.
     let pivot = was.motion.as_ref().and_then(|m| m.pivot).map_or(new.pose.translation, DVec3::from);
-    let now = collider_pose(&ColliderModel { motion: was.motion.clone(), pivot, ..new.clone() }, &offset, t);
-    let scripted = scripted_pose(new, t);
+    let before = ColliderModel { motion: was.motion.clone(), pivot, ..new.clone() };
+    let now = collider_pose(&before, &offset, posed);
+    let scripted = scripted_pose(new, posed);
     Pose {
         rotation: (now.rotation * scripted.rotation.conjugate()).normalize(),
         translation: now.translation - scripted.translation,

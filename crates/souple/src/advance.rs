@@ -2,10 +2,10 @@
 
 use glam::DVec3;
 
-use crate::contact::{ContactPoint, Contacts, resting, surfaces};
+use crate::contact::held::{self, Meeting};
+use crate::contact::{ContactPoint, Contacts, surfaces};
 use crate::control::{Control, PinTarget};
-use crate::coupled;
-use crate::energy::{ContactSpring, ContactSprings, rub};
+use crate::energy::ContactSprings;
 use crate::health::{Symptom, examine};
 use crate::lanes::Point;
 use crate::mesh::tear::{TearScratch, tear};
@@ -66,14 +66,14 @@ pub(crate) struct Workspace {
     /// Followers that were put somewhere, and what their parents had before.
     wanted: Vec<(u32, DVec3)>,
     led: Vec<DVec3>,
-    /// Contacts with colliders that springs of the system held in this substep.
+    /// Contacts with colliders that the system held in this substep.
     lay: Vec<ContactPoint>,
     rigid: Option<RigidFrame>,
     /// Where particles were when the substep began, m, and their velocities, m/s.
     x0: Vec<DVec3>,
     v0: Vec<DVec3>,
-    /// Contacts that are part of the system.
-    pub springs: ContactSprings,
+    /// kg.
+    mass: f64,
     /// Length of the substeps of this frame, s.
     h: f64,
     /// Supported particles of this step, with those that a tear adds.
@@ -99,7 +99,7 @@ impl Workspace {
             rigid: body.rigid,
             x0: Vec::new(),
             v0: Vec::new(),
-            springs: ContactSprings::default(),
+            mass: 0.0,
             h: 0.0,
             pins: Vec::new(),
             tear: TearScratch::default(),
@@ -114,10 +114,7 @@ impl Workspace {
 
     /// Whether nothing happens to a body that is still: nothing moves that holds it, touches it or pushes it.
     pub(crate) fn is_left_alone(&self, model: &Model, control: &Control) -> bool {
-        let moves = |c: &u32| {
-            let (before, after) = &control.colliders[*c as usize];
-            before != after
-        };
+        let moves = |c: &u32| !control.stands(*c as usize);
         control.pins[self.b].iter().all(|pin| pin.start == pin.end)
             && !self.contacts.pairs.iter().any(moves)
             && !model.bodies[self.b].energies.iter().any(|e| e.is_restless(control, self.b as u32))
@@ -173,51 +170,53 @@ impl Workspace {
         if matches!(self.method, Method::Substeps(_)) {
             self.lead_supports(model, s1);
             self.v0.clone_from(&self.candidate.v);
-            self.springs.springs.clear();
             self.lay.clear();
             self.contacts.lies = self.lies();
         }
     }
 
-    /// Moves the body by a substep between two shares of the frame, as if there were no contact but for springs.
+    /// Moves the body by a substep between two shares of the frame, as if there were no contact.
     pub(crate) fn substep(&mut self, frame: &Frame, substep: u32, shares: (f64, f64)) {
         if let Method::RealTime(solver) = &mut self.method {
             solver.substep(frame.parallel, substep);
             return;
         }
-        if self.lies() {
-            let one = std::slice::from_mut(self);
-            coupled::solve_lying(frame, one, &[0], shares, |works| works[0].solve(frame, shares.0));
-        } else {
-            self.solve(frame, shares.0);
-        }
+        self.solve(frame, shares.0, &ContactSprings::default(), false);
+        self.follow(frame.model);
     }
 
-    /// Solves the system of a substep that begins at share `s0` of the frame.
-    fn solve(&mut self, frame: &Frame, s0: f64) {
+    /// Solves the system of a substep that begins at share `s0` of the frame, with these contacts; again, if it was with others.
+    pub(crate) fn solve(&mut self, frame: &Frame, s0: f64, springs: &ContactSprings, again: bool) {
         let Frame { model, control, parallel } = *frame;
-        let Workspace { b, method: Method::Substeps(solver), candidate, inverse_masses, h, springs, .. } =
-            self
-        else {
+        let Workspace { b, method: Method::Substeps(solver), candidate, inverse_masses, h, .. } = self else {
             return;
         };
-        let BodyState { x, v, topology, .. } = candidate;
+        let BodyState { x, v, topology, plastic, .. } = candidate;
         let problem = Problem {
             energies: &model.bodies[*b].energies,
             system: &[],
             topology,
+            plastic,
             control,
             parallel,
             body: *b as u32,
             inverse_masses,
-            contacts: (!springs.springs.is_empty()).then_some(springs),
+            contacts: solver.takes_contacts().then_some(springs),
+            again,
         };
         let t = control.t0 + s0 * (control.t1 - control.t0);
         solver.advance(&problem, x, v, t, *h);
-        self.follow(model);
+        self.bring_followers();
     }
 
-    /// After a solve: a rigid body gets its shape, followers come along, stretch limits are kept.
+    /// Puts followers where their parents are.
+    pub(crate) fn bring_followers(&mut self) {
+        let BodyState { x, v, topology, .. } = &mut self.candidate;
+        topology.mapping.apply(x);
+        topology.mapping.apply_j(v);
+    }
+
+    /// Ends what solves began: a rigid body gets its shape, followers come along, stretch limits are kept.
     pub(crate) fn follow(&mut self, model: &Model) {
         let Workspace { b, candidate, inverse_masses, h, .. } = self;
         let body = &model.bodies[*b];
@@ -237,43 +236,37 @@ impl Workspace {
         self.takes_contacts() && self.candidate.topology.is_solid() && !self.contacts.pairs.is_empty()
     }
 
-    /// Ends a substep in which it lay on these colliders: what pushed rubs. The springs after the first few are forgotten.
-    pub(crate) fn end_lying(&mut self, of_surfaces: usize, colliders: &[u32]) {
-        let BodyState { x, v, topology, .. } = &mut self.candidate;
-        let springs = &self.springs.springs[of_surfaces..];
-        for (spring, &collider) in springs.iter().zip(colliders).filter(|(s, _)| s.depth(x) > 0.0) {
-            let ContactSpring { normal, particles: [(vertex, _), ..], .. } = *spring;
-            let depth = spring.depth(x);
-            self.lay.push(ContactPoint { vertex, collider, point: x[vertex as usize], normal, depth });
-        }
-        let mapping = &topology.mapping;
-        if mapping.is_empty() {
-            rub(springs, self.h, &self.mobilities, x, v);
-        } else if !springs.is_empty() {
-            let rigid = self.rigid.filter(|rigid| self.inverse_masses[rigid.first] != 0.0);
-            let settle = |x: &[DVec3], v: &mut [DVec3]| {
-                if let Some(rigid) = rigid {
-                    rigid.project_velocities(x, v);
-                }
-            };
-            resting::rub_followers(springs, self.h, mapping, &self.inverse_masses, x, v, settle);
-            if let Some(rigid) = rigid {
-                rigid.project(&topology.rest_positions, x, v);
-            }
-            mapping.apply(x);
-            mapping.apply_j(v);
-        }
-        self.springs.springs.truncate(of_surfaces);
+    /// Finds where it lies on colliders if it goes where it is now.
+    pub(crate) fn meet_colliders(
+        &self,
+        frame: &Frame,
+        (s0, s1): (f64, f64),
+        meet: impl FnMut(u32, u32, Meeting),
+    ) {
+        let of = (frame.model, frame.control, self.b);
+        let ease = (&self.mobilities[..], self.weight(frame.model));
+        held::meet_colliders(&self.contacts, of, (s0, s1, self.h), ease, &self.candidate.x, meet);
+    }
+
+    /// Its weight, N, if it is solid: what contacts may have to carry.
+    pub(crate) fn weight(&self, model: &Model) -> f64 {
+        let is_solid = self.candidate.topology.is_solid() || self.rigid.is_some();
+        if is_solid { self.mass * model.gravity.length() } else { 0.0 }
+    }
+
+    /// Tells of a contact with a collider that the system held.
+    pub(crate) fn lies_on(&mut self, point: ContactPoint) {
+        self.lay.push(point);
+    }
+
+    /// Where its particles were when the substep began, and their velocities.
+    pub(crate) fn start(&self) -> (&[DVec3], &[DVec3]) {
+        (&self.x0, &self.v0)
     }
 
     /// 1/m, 1/kg; 0 for supported particles and for those that follow others.
     pub(crate) fn inverse_masses(&self) -> &[f64] {
         &self.inverse_masses
-    }
-
-    /// How easily particles give way to contact, 1/kg.
-    pub(crate) fn mobilities(&self) -> &[f64] {
-        &self.mobilities
     }
 
     /// Length of its substeps in this frame, s.
@@ -283,7 +276,7 @@ impl Workspace {
 
     /// Whether contacts can be springs of the system of its solver.
     pub(crate) fn takes_contacts(&self) -> bool {
-        matches!(&self.method, Method::Substeps(solver) if solver.takes_contacts())
+        self.method.takes_contacts()
     }
 
     /// Goes back to where the substep began.
@@ -292,22 +285,18 @@ impl Workspace {
         self.candidate.v.clone_from(&self.v0);
     }
 
-    /// Moves particles on with the velocity they have for a substep: a guess of where they will be.
-    pub(crate) fn guess(&mut self) {
-        let BodyState { x, v, .. } = &mut self.candidate;
-        x.iter_mut().zip(v).for_each(|(x, v)| *x += *v * self.h);
+    /// Moves particles on with the velocity they have for a substep, and a fall: a guess of where they will be.
+    pub(crate) fn guess(&mut self, gravity: DVec3) {
+        let fall = gravity * (self.h * self.h);
+        let BodyState { x, v, frozen, .. } = &mut self.candidate;
+        for ((x, v), w) in x.iter_mut().zip(v).zip(&self.mobilities).filter(|_| !*frozen) {
+            *x += *v * self.h + if *w > 0.0 { fall } else { DVec3::ZERO };
+        }
     }
 
     /// 1/m of a particle, 1/kg.
     pub(crate) fn inverse_mass(&self, v: u32) -> f64 {
         self.mobilities[v as usize]
-    }
-
-    /// Lets the springs of contacts rub that pushed in this substep.
-    pub(crate) fn rub(&mut self) {
-        let BodyState { x, v, .. } = &mut self.candidate;
-        rub(&self.springs.springs, self.h, &self.mobilities, x, v);
-        self.lead_parents();
     }
 
     /// Puts the body out of colliders.
@@ -342,11 +331,12 @@ impl Workspace {
         }
     }
 
-    /// Ends a substep at share `s1` of the frame: supports are exactly in place, and what is pulled too long tears.
+    /// Ends a substep at share `s1` of the frame: supports are exactly in place, and what is pulled too far tears or flows.
     pub(crate) fn end_substep(&mut self, frame: &Frame, s1: f64) {
         if matches!(self.method, Method::Substeps(_)) {
             self.place_pins(frame.model, s1);
             self.tear(frame.model);
+            self.flow(frame.model);
         }
     }
 
@@ -485,6 +475,7 @@ impl Workspace {
     /// Inverse masses of all particles as they are supported now.
     fn weigh(&mut self) {
         let BodyState { topology, pinned, .. } = &self.candidate;
+        self.mass = topology.masses.iter().sum();
         self.inverse_masses.clear();
         self.inverse_masses.extend(topology.masses.iter().map(|m| 1.0 / m));
         pinned.iter().for_each(|pin| self.inverse_masses[pin.vertex as usize] = 0.0);
@@ -607,6 +598,14 @@ impl Workspace {
         self.lead_embedded_supports(s, |x, _, led| *x = led);
         let BodyState { x, topology, .. } = &mut self.candidate;
         topology.mapping.apply(x);
+    }
+
+    /// Lets elements give way for good where they are strained too far.
+    fn flow(&mut self, model: &Model) {
+        let BodyState { x, plastic, .. } = &mut self.candidate;
+        if !plastic.is_empty() {
+            model.bodies[self.b].energies.iter().for_each(|e| e.flow(x, self.h, plastic));
+        }
     }
 
     /// Splits the body where springs pass their limits, and keeps the list of supports true.

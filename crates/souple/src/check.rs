@@ -3,17 +3,23 @@
 
 use glam::DVec3;
 
-use crate::control::scripted_pose;
+use crate::control::{Control, scripted_pose};
+use crate::energy::{Configuration, Energy};
 use crate::mesh::tetrahedron::inside_out;
 use crate::mesh::{ColliderMesh, MeshRepairs, bounds, mesh_edges, winding_number};
-use crate::model::{BodyModel, ColliderModel, Model};
+use crate::model::{BodyModel, Carrier, ColliderModel, Model, PinCarrier, PinModel};
 use crate::motion::{Jump, jump};
+use crate::parallel::Parallel;
 use crate::scene::{InlineMesh, Scene, Select, Shape};
+use crate::skin::{Posed, RigRepairs};
 use crate::solver::solver_name;
-use crate::solver::stability::{StiffestMode, longest_step, stiffest_mode};
+use crate::solver::stability::{StiffestMode, longest_step, stiffest_mode, stiffest_mode_of};
 
 /// Frames that are looked at for a collider that jumps.
 const MAX_FRAMES: u32 = 100_000;
+
+/// Most frames that are looked at for jumps of what a character carries: its skin is made for each.
+const CARRIED_FRAMES: u32 = 600;
 
 /// Something worth a look.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,16 +49,34 @@ pub struct StepForecast {
 
 /// Forecasts the longest stable step of every body.
 pub fn forecast_steps(model: &Model) -> Vec<StepForecast> {
+    let (control, parallel) = (Control::new(model), Parallel::default());
     model
         .bodies
         .iter()
         .map(|body| {
             let group = &model.groups[body.group];
-            let mut inverse_masses: Vec<f64> = body.topology.masses.iter().map(|m| 1.0 / m).collect();
+            let inverse = |m: &f64| if *m > 0.0 { 1.0 / m } else { 0.0 };
+            let mut inverse_masses: Vec<f64> = body.topology.masses.iter().map(inverse).collect();
             for &v in body.pins.iter().flat_map(|p| &p.vertices) {
                 inverse_masses[v as usize] = 0.0;
             }
-            let mode = stiffest_mode(&body.topology, &inverse_masses, body.dissipation);
+            let is_solid = |e: &&dyn Energy| matches!(e.name(), "tetrahedra" | "hexahedra");
+            let mode = match body.energies.iter().map(|e| &**e).find(is_solid) {
+                Some(elements) => {
+                    let q = Configuration {
+                        x: &body.topology.rest_positions,
+                        v: &vec![DVec3::ZERO; body.topology.len()],
+                        t: 0.0,
+                        body: 0,
+                        topology: &body.topology,
+                        plastic: &[],
+                        control: &control,
+                        parallel: &parallel,
+                    };
+                    stiffest_mode_of(elements, &q, &inverse_masses, body.dissipation)
+                }
+                None => stiffest_mode(&body.topology, &inverse_masses, body.dissipation),
+            };
             let longest_dt = longest_step(group.solver, &mode);
             let dt = model.frame_dt() / f64::from(group.substeps);
             StepForecast { body: body.name.clone(), solver: solver_name(group.solver), dt, longest_dt, mode }
@@ -231,10 +255,11 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
             );
         }
     }
+    lint_characters(model, &mut say);
     for (c, collider) in model.colliders.iter().enumerate() {
         let at = format!("collider[{c}]");
         if let Some(mesh) = collider.form.mesh() {
-            lint_mesh(&at, &collider.name, mesh, model.gravity.length(), &mut say);
+            lint_mesh(&at, collider, mesh, model.gravity.length(), &mut say);
             if mesh.closed && collider.solid.is_none() {
                 for body in model.bodies.iter().filter(|body| begins_inside(body, collider, mesh)) {
                     say(
@@ -270,12 +295,24 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
                     "'{}' moves by {distance:.3} m in frame {frame}, more than its size of {size:.3} m",
                     collider.name
                 ),
-                format!(
-                    "what it meets is hit at {:.1} m/s; give its keys more time, or move it more slowly",
-                    distance * model.fps
-                ),
+                match collider.carrier {
+                    Carrier::Script => format!(
+                        "what it meets is hit at {:.1} m/s; give its keys more time, or move it more slowly",
+                        distance * model.fps
+                    ),
+                    _ => "by the `motion` of its character it is there at once, with what hangs on it; by a clip it hits what it \
+                          meets: play that more slowly"
+                        .into(),
+                },
             );
         }
+    }
+    for (g, group) in model.groups.iter().enumerate().filter(|(_, group)| group.is_timed()) {
+        say(
+            format!("group[{g}].cg.max_ms"),
+            format!("group '{}' stops its solves by the clock: no two runs are the same", group.name),
+            "for results that can be repeated give `max_iterations` instead".into(),
+        );
     }
     for (b, f) in forecast_steps(model).iter().enumerate() {
         if f.dt > f.longest_dt {
@@ -289,7 +326,7 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
                     f.solver, f.longest_dt, f.body, f.dt
                 ),
                 format!(
-                    "set `dt = {:.1e}`, soften the springs, or use `implicit_euler_cg`",
+                    "set `dt = {:.1e}`, soften the springs or the material, or use `implicit_euler_cg`",
                     0.9 * f.longest_dt
                 ),
             );
@@ -314,11 +351,13 @@ fn begins_inside(body: &BodyModel, collider: &ColliderModel, mesh: &ColliderMesh
 /// Tells what was done to the mesh of a collider so that it could be used, and what is odd about it.
 fn lint_mesh(
     at: &str,
-    name: &str,
+    collider: &ColliderModel,
     mesh: &ColliderMesh,
     gravity: f64,
     say: &mut dyn FnMut(String, String, String),
 ) {
+    let name = &collider.name;
+    let is_skin = matches!(collider.carrier, Carrier::Skin { .. });
     let (low, high) = mesh.bounds;
     let size = (high - low).max_element();
     if gravity > 1.0 && !(5e-3..=500.0).contains(&size) {
@@ -341,7 +380,8 @@ fn lint_mesh(
     let both_sides = "it has no inside, so that it is touched from both sides; repair the mesh to close it";
     let found = [
         (
-            merged_vertices,
+            // Every file of a character has them: textures and normals change there.
+            if is_skin { 0 } else { merged_vertices },
             "vertices lie exactly on another; they were merged",
             "weld the mesh where it was made",
         ),
@@ -370,24 +410,103 @@ fn lint_mesh(
     }
 }
 
-/// The first frame in which the script of a collider moves it by more than its own size.
+/// The first frame in which the script of a collider, or what carries it, moves it by more than its own size.
 fn first_jump(collider: &ColliderModel, model: &Model) -> Option<(u32, Jump)> {
+    if collider.carrier != Carrier::Script {
+        return first_carried_jump(collider, model);
+    }
     let (bounds, motion) = (collider.form.bounds()?, collider.motion.as_ref()?);
     // Past its last key it goes on evenly, or begins again: one round more shows the jump back.
     let (first, last) = (motion.keys.first().map_or(0.0, |k| k.t), motion.keys.last().map_or(0.0, |k| k.t));
     let end = if motion.repeat { 2.0 * last - first } else { last };
     let frames = (end * model.fps).ceil().clamp(0.0, f64::from(MAX_FRAMES)) as u32 + 1;
-    let mut before = scripted_pose(collider, 0.0);
+    let at = |time: f64| scripted_pose(collider, &Posed { time, characters: Vec::new() });
+    let mut before = at(0.0);
     (1..=frames.min(model.frames.max(1))).find_map(|frame| {
-        let after = scripted_pose(collider, f64::from(frame) * model.frame_dt());
+        let after = at(f64::from(frame) * model.frame_dt());
         let found = jump(bounds, &before, &after);
         before = after;
         found.map(|found| (frame, found))
     })
 }
 
+/// The first frame in which a character moves a collider by more than its own size.
+fn first_carried_jump(collider: &ColliderModel, model: &Model) -> Option<(u32, Jump)> {
+    let corners: Vec<DVec3> = match collider.form.mesh() {
+        Some(mesh) => mesh.positions.clone(),
+        None => {
+            let (low, high) = collider.form.bounds()?;
+            let pick = |k: u32, axis: usize| if k >> axis & 1 == 0 { low[axis] } else { high[axis] };
+            (0..8).map(|k| DVec3::new(pick(k, 0), pick(k, 1), pick(k, 2))).collect()
+        }
+    };
+    let mut posed = Posed::default();
+    let mut at = |frame: u32| -> Vec<DVec3> {
+        posed.set(&model.characters, f64::from(frame) * model.frame_dt());
+        let (pose, mut skin) = (scripted_pose(collider, &posed), Vec::new());
+        collider.skin_places(&model.characters, &posed, &mut skin);
+        let local = if skin.is_empty() { &corners } else { &skin };
+        local.iter().map(|x| pose.apply(*x)).collect()
+    };
+    let mut before = at(0);
+    (1..=model.frames.min(CARRIED_FRAMES)).find_map(|frame| {
+        let after = at(frame);
+        let (low, high) = bounds(&before);
+        let size = (high - low).length();
+        let distance = before.iter().zip(&after).fold(0.0, |way: f64, (a, b)| way.max(a.distance(*b)));
+        before = after;
+        (distance > size).then_some((frame, Jump { distance, size }))
+    })
+}
+
+/// Tells what was done to the rig of a character so that it could be used, and who has no use.
+fn lint_characters(model: &Model, say: &mut impl FnMut(String, String, String)) {
+    for (c, character) in model.characters.iter().enumerate() {
+        let at = format!("character[{c}]");
+        let RigRepairs { normalised_vertices, unweighted_vertices, null_rotations, flat_nodes } =
+            character.rig.repairs;
+        let found = [
+            (normalised_vertices, "vertices had weights that do not sum to 1, and were divided by their sum"),
+            (unweighted_vertices, "vertices have no weight, and follow the first bone of their skin"),
+            (null_rotations, "nodes have a rotation of length 0, and are not turned"),
+            (flat_nodes, "nodes are scaled to nothing, and so is what hangs on them"),
+        ];
+        for (count, what) in found.into_iter().filter(|(count, _)| *count > 0) {
+            let help = "if that is not meant, repair it where the file was made";
+            say(format!("{at}.rig"), format!("of '{}', {count} {what}", character.name), help.into());
+        }
+        let carries = |carrier: &Carrier| match carrier {
+            Carrier::Script => false,
+            Carrier::Bone(bone) => bone.character == c,
+            Carrier::Skin { character, .. } => *character == c,
+        };
+        let holds = |pin: &PinModel| match &pin.carrier {
+            PinCarrier::Script => false,
+            PinCarrier::Bone(bone) => bone.character == c,
+            PinCarrier::Skin { character, .. } => *character == c,
+        };
+        let is_used = model.colliders.iter().any(|collider| carries(&collider.carrier))
+            || model.bodies.iter().flat_map(|body| &body.pins).any(holds);
+        if !is_used {
+            say(
+                at,
+                format!("nothing follows '{}', so that it is neither seen nor touched", character.name),
+                format!(
+                    "add a [[collider]] with `shape = {{ skin = {{ character = \"{}\" }} }}`",
+                    character.name
+                ),
+            );
+        }
+    }
+}
+
 /// The field that moves a collider at that time, s.
 fn jump_field(at: &str, collider: &ColliderModel, t: f64) -> String {
+    match &collider.carrier {
+        Carrier::Script => {}
+        Carrier::Bone(_) => return format!("{at}.follow"),
+        Carrier::Skin { .. } => return format!("{at}.shape.skin"),
+    }
     let keys = collider.motion.as_ref().map_or(&[][..], |motion| &motion.keys);
     match keys.len() {
         0 => format!("{at}.motion"),

@@ -15,10 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::math::{self, Pose};
+use crate::mesh::bounds;
 use crate::mesh::cut::{Blade, cut};
-use crate::model::{ColliderModel, Model};
-use crate::motion::pose_at;
+use crate::model::{BodyModel, Carrier, ColliderModel, Model, PinCarrier};
+use crate::motion::{Jump, furthest_way, jump, pose_at};
 use crate::scene::{Vec3, Wind};
+use crate::skin::{CharacterModel, Posed, SkinPoint};
 use crate::state::{BodyState, Fan, Grab, PinnedVertex, State};
 
 /// Most particles that one command may name: as a line of a control log it is then far below the longest that is read.
@@ -170,8 +172,12 @@ pub struct Control {
     pub step: u64,
     /// Supported particles of each body.
     pub pins: Vec<Vec<PinTarget>>,
+    /// Where characters are at the start and at the end.
+    pub characters: [Posed; 2],
     /// Pose of each collider at the start and at the end.
     pub colliders: Vec<(Pose, Pose)>,
+    /// Of each collider that is a skin: its vertices in its own frame at the start and at the end, m.
+    pub skins: Vec<[Vec<DVec3>; 2]>,
     /// The air, with the mean wind that holds now.
     pub wind: Wind,
     /// Particles held by a hand.
@@ -190,7 +196,9 @@ impl Control {
             t1: 0.0,
             step: 0,
             pins: vec![Vec::new(); model.bodies.len()],
+            characters: Default::default(),
             colliders: vec![(Pose::IDENTITY, Pose::IDENTITY); model.colliders.len()],
+            skins: vec![Default::default(); model.colliders.len()],
             wind: model.wind,
             grabs: Vec::new(),
             fan: None,
@@ -200,19 +208,46 @@ impl Control {
 
     /// Sets everything to where it is at the time of the state, standing still: what is true before a step was made.
     pub(crate) fn settle(&mut self, model: &Model, state: &State) {
+        self.begin(model, state);
+        let [start, end] = &mut self.characters;
+        end.clone_from(start);
+        self.skins.iter_mut().for_each(|[start, end]| end.clone_from(start));
+        self.take_over_air_and_hands(model, state);
+    }
+
+    /// Puts supports and colliders where they are at the time of the state, standing still, but for characters at the end of the step.
+    fn begin(&mut self, model: &Model, state: &State) {
+        self.begin_characters(model, state);
+        self.begin_supports_and_colliders(model, state);
+    }
+
+    fn begin_characters(&mut self, model: &Model, state: &State) {
         (self.t0, self.t1, self.step) = (state.time, state.time, state.step);
+        if self.characters[1].time == self.t0 {
+            // Where the last step ended.
+            self.characters.swap(0, 1);
+            self.skins.iter_mut().for_each(|skin| skin.swap(0, 1));
+        } else {
+            self.characters[0].set(&model.characters, self.t0);
+            for (collider, [start, _]) in model.colliders.iter().zip(&mut self.skins) {
+                collider.skin_places(&model.characters, &self.characters[0], start);
+            }
+        }
+    }
+
+    fn begin_supports_and_colliders(&mut self, model: &Model, state: &State) {
+        let posed = &self.characters[0];
         for (b, body) in state.bodies.iter().enumerate() {
             self.pins[b].clear();
             self.pins[b].extend(body.pinned.iter().map(|pin| {
-                let start = pin_position(model, b, pin, &body.pin_offsets, self.t0);
+                let start = pin_position(model, posed, b, pin, &body.pin_offsets);
                 PinTarget { vertex: pin.vertex, start, end: start }
             }));
         }
         for (c, pair) in self.colliders.iter_mut().enumerate() {
-            let pose = collider_pose(&model.colliders[c], &state.collider_offsets[c], self.t0);
+            let pose = collider_pose(&model.colliders[c], &state.collider_offsets[c], posed);
             *pair = (pose, pose);
         }
-        self.take_over_air_and_hands(model, state);
     }
 
     fn take_over_air_and_hands(&mut self, model: &Model, state: &State) {
@@ -231,11 +266,11 @@ impl Control {
         for link in model.links.iter().filter(|link| !link.is_strong) {
             let [a, b] = link.bodies;
             for l in &link.links {
-                let (i, j) = (l.i as usize, l.j as usize);
                 let (one, other) = (&state.bodies[a], &state.bodies[b]);
-                let force = l.force(other.x[j] - one.x[i], other.v[j] - one.v[i]);
-                self.held_links[a].push((l.i, force));
-                self.held_links[b].push((l.j, -force));
+                let ahead = l.to.place(&other.x) - l.from.place(&one.x);
+                let force = l.force(ahead, l.to.motion(&other.v) - l.from.motion(&one.v));
+                self.held_links[a].extend(l.from.each().map(|(i, w)| (i, force * w)));
+                self.held_links[b].extend(l.to.each().map(|(j, w)| (j, force * -w)));
             }
         }
     }
@@ -243,8 +278,15 @@ impl Control {
     /// Applies the commands to `state` and evaluates everything for the step from `state.time` to `state.time + dt`.
     pub(crate) fn evaluate(&mut self, model: &Model, state: &mut State, commands: &[Command], dt: f64) {
         // What supports and colliders start from, before commands move them.
-        self.settle(model, state);
+        self.begin_characters(model, state);
         self.t1 = state.time + dt;
+        self.characters[1].set(&model.characters, self.t1);
+        for (collider, [_, end]) in model.colliders.iter().zip(&mut self.skins) {
+            collider.skin_places(&model.characters, &self.characters[1], end);
+        }
+        self.take_along(model, state);
+        self.begin_supports_and_colliders(model, state);
+        let posed = &self.characters[1];
         for command in commands {
             apply(command, model, state);
         }
@@ -261,7 +303,7 @@ impl Control {
             let mut before = 0;
             let old = self.pins[b].len();
             for pin in &body.pinned {
-                let end = pin_position(model, b, pin, &body.pin_offsets, self.t1);
+                let end = pin_position(model, posed, b, pin, &body.pin_offsets);
                 while before < old && self.pins[b][before].vertex < pin.vertex {
                     before += 1;
                 }
@@ -275,9 +317,76 @@ impl Control {
             self.pins[b].drain(..old);
         }
         for (c, pair) in self.colliders.iter_mut().enumerate() {
-            pair.1 = collider_pose(&model.colliders[c], &state.collider_offsets[c], self.t1);
+            pair.1 = collider_pose(&model.colliders[c], &state.collider_offsets[c], posed);
         }
         self.take_over_air_and_hands(model, state);
+    }
+
+    /// A character whose motion takes it further than its own size in this step is somewhere else at once (SIM-04): what hangs on it alone is taken
+    /// along as it is, and the step begins there. Thrown there at that speed, cloth would be torn to and fro for seconds.
+    fn take_along(&mut self, model: &Model, state: &mut State) {
+        let [start, end] = &mut self.characters;
+        for (c, (from, to)) in start.characters.iter_mut().zip(&end.characters).enumerate() {
+            let CharacterModel { rig, scale, .. } = &model.characters[c];
+            let (low, high) = rig.rest_bounds;
+            if from.pose == to.pose || jump((low * *scale, high * *scale), &from.pose, &to.pose).is_none() {
+                continue;
+            }
+            let moved = to.pose.compose(&from.pose.inverse());
+            let hangs = |(body, _): &(&BodyModel, &mut BodyState)| body.hangs_on(c);
+            for (_, body) in model.bodies.iter().zip(&mut state.bodies).filter(hangs) {
+                body.x.iter_mut().for_each(|x| *x = moved.apply(*x));
+                body.v.iter_mut().for_each(|v| *v = moved.rotate(*v));
+                body.still_frames = 0;
+            }
+            from.pose = to.pose;
+        }
+    }
+
+    /// Where the vertices of a collider that is a mesh are at a share of the step, m. Those of a skin go straight from where they are at its
+    /// start to where they are at its end, in the frame of the character, which turns.
+    pub(crate) fn mesh_places<'a>(
+        &'a self,
+        model: &'a Model,
+        c: usize,
+        share: f64,
+    ) -> impl Iterator<Item = DVec3> + 'a {
+        let (start, end) = &self.colliders[c];
+        let pose = start.lerp(end, share);
+        let rigid = model.colliders[c].form.mesh().map_or(&[][..], |mesh| &mesh.positions);
+        let [from, to] = &self.skins[c];
+        let local = move |i: usize| match (from.get(i), to.get(i)) {
+            (Some(from), Some(to)) => from.lerp(*to, share),
+            _ => rigid[i],
+        };
+        (0..rigid.len()).map(move |i| pose.apply(local(i)))
+    }
+
+    /// Whether a collider does not move in this step.
+    pub(crate) fn stands(&self, c: usize) -> bool {
+        let ((start, end), [from, to]) = (&self.colliders[c], &self.skins[c]);
+        start == end && from == to
+    }
+
+    /// How far the point of a collider that goes furthest moves in this step, m; not known of an endless plane.
+    pub(crate) fn furthest_way(&self, model: &Model, c: usize) -> Option<f64> {
+        let ((start, end), [from, to]) = (&self.colliders[c], &self.skins[c]);
+        if from.is_empty() {
+            return Some(furthest_way(model.colliders[c].form.bounds()?, start, end));
+        }
+        let ways = from.iter().zip(to).map(|(from, to)| start.apply(*from).distance(end.apply(*to)));
+        Some(ways.fold(0.0, f64::max))
+    }
+
+    /// Whether a collider moves by more than its own size in this step.
+    pub(crate) fn jump(&self, model: &Model, c: usize) -> Option<Jump> {
+        let ((start, end), [from, _]) = (&self.colliders[c], &self.skins[c]);
+        if from.is_empty() {
+            return model.colliders[c].form.bounds().and_then(|bounds| jump(bounds, start, end));
+        }
+        let (low, high) = bounds(from);
+        let (distance, size) = (self.furthest_way(model, c)?, (high - low).length());
+        (distance > size).then_some(Jump { distance, size })
     }
 
     /// Velocity of the air at a point, m/s, gusts and fan included: eddies drift with the mean wind (Taylor's
@@ -330,6 +439,15 @@ impl Control {
         {
             *pair = (model.colliders[c].pose, model.colliders[c].pose);
         }
+        for (skin, collider) in self.skins.iter_mut().zip(&model.colliders) {
+            if !skin.iter().flatten().all(|x| x.is_finite())
+                && let Some(mesh) = collider.form.mesh()
+            {
+                *skin = [mesh.positions.clone(), mesh.positions.clone()];
+                // What is worked out from these is as little of use; they are made anew in the next step.
+                self.characters[1].time = f64::NAN;
+            }
+        }
         if !DVec3::from(self.wind.velocity).is_finite() {
             self.wind = model.wind;
         }
@@ -344,40 +462,57 @@ impl Control {
             && self.fan.is_none_or(|fan| fan.is_finite())
             && self.grabs.iter().all(|g| g.body as usize != body || g.target.is_finite())
             && self.colliders.iter().all(|(a, b)| a.is_finite() && b.is_finite())
+            && self.skins.iter().flatten().flatten().all(|x| x.is_finite())
     }
 }
 
-/// Where a supported particle is at time `t`, m: its script, then what commands moved its set by.
+/// Where a supported particle is when characters are posed so, m: its script or what carries it, then what commands moved its set by.
 pub(crate) fn pin_position(
     model: &Model,
+    posed: &Posed,
     body: usize,
     pin: &PinnedVertex,
     offsets: &[DVec3],
-    t: f64,
 ) -> DVec3 {
     let Some(set) = model.bodies[body].pins.get(pin.set as usize) else { return pin.anchor };
-    let scripted = match &set.motion {
-        Some(motion) => pose_at(motion, set.pivot, t).apply(pin.anchor),
-        None => pin.anchor,
+    let scripted = match (&set.carrier, &set.motion) {
+        (PinCarrier::Script, Some(motion)) => pose_at(motion, set.pivot, posed.time).apply(pin.anchor),
+        (PinCarrier::Script, None) => pin.anchor,
+        (PinCarrier::Bone(bone), _) => bone.motion(posed).apply(pin.anchor),
+        (PinCarrier::Skin { character, points }, _) => {
+            let place =
+                |point: &SkinPoint| point.place(&model.characters[*character], &posed.characters[*character]);
+            match set.vertices.binary_search(&pin.vertex) {
+                Ok(at) => place(&points[at]),
+                // Born by a tear: it goes along with the one it was split from, which was anchored at the same place.
+                Err(_) => {
+                    let rest = &model.bodies[body].topology.rest_positions;
+                    let same = set.vertices.iter().position(|v| rest[*v as usize] == pin.anchor);
+                    same.map_or(pin.anchor, |at| place(&points[at]))
+                }
+            }
+        }
     };
     scripted + offsets[pin.set as usize]
 }
 
-/// Where a collider's script puts it at time `t`.
-pub(crate) fn scripted_pose(collider: &ColliderModel, t: f64) -> Pose {
+/// Where a collider's script, or what carries it, puts it when characters are posed so.
+pub(crate) fn scripted_pose(collider: &ColliderModel, posed: &Posed) -> Pose {
     let put = collider.pose;
-    match &collider.motion {
-        Some(motion) => {
-            let moved = pose_at(motion, collider.pivot, t);
+    match (&collider.carrier, &collider.motion) {
+        (Carrier::Script, Some(motion)) => {
+            let moved = pose_at(motion, collider.pivot, posed.time);
             Pose { rotation: moved.rotation * put.rotation, translation: moved.apply(put.translation) }
         }
-        None => put,
+        (Carrier::Script, None) => put,
+        (Carrier::Bone(bone), _) => bone.motion(posed).compose(&put),
+        (Carrier::Skin { character, .. }, _) => posed.characters[*character].pose,
     }
 }
 
-/// Where a collider is at time `t`: its script, then what commands moved it by.
-pub(crate) fn collider_pose(collider: &ColliderModel, offset: &Pose, t: f64) -> Pose {
-    let scripted = scripted_pose(collider, t);
+/// Where a collider is when characters are posed so: its script, then what commands moved it by.
+pub(crate) fn collider_pose(collider: &ColliderModel, offset: &Pose, posed: &Posed) -> Pose {
+    let scripted = scripted_pose(collider, posed);
     Pose {
         rotation: offset.rotation * scripted.rotation,
         translation: scripted.translation + offset.translation,

@@ -1,17 +1,19 @@
-//! Bodies that are solved as one system (FAU-45, FAU-69, FAU-70), and solids that lie on colliders.
+//! Bodies that are solved as one system (FAU-45, FAU-69, FAU-70), with the contacts that hold them.
 //!
-//! Links between bodies of one group join them in one system: the particles of all follow each other in one list, each energy sees its own body
-//! ([`Within`]), links see all. So stiff links are as stable as the solver, and a bar in five pieces is the bar in one. Soft, rigid and
-//! spring bodies may be mixed. Links between groups act as forces that are held during a step: weak coupling, cheaper, and unstable if they are stiff.
+//! Links between bodies of one group join them in one system, and so does contact where the solver takes contacts: the particles of all follow
+//! each other in one list, each energy sees its own body ([`Within`]), links and contacts see all. So stiff links are as stable as the solver, a
+//! bar in five pieces is the bar in one, and a stack stands. Soft, rigid and spring bodies may be mixed. Links between groups act as forces that are
+//! held during a step: weak coupling, cheaper, and unstable if they are stiff.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 use crate::advance::{Frame, Workspace};
-use crate::contact::resting;
-use crate::energy::{ContactSpring, Link, Links, Within};
+use crate::contact::ContactPoint;
+use crate::contact::held::{self, HeldContacts, Key, Meeting};
+use crate::contact::rules::Thing;
+use crate::energy::{Link, Links, Within};
 use crate::mesh::Topology;
 use crate::model::Model;
 use crate::solver::{CutShort, Method, Problem};
@@ -28,21 +30,33 @@ pub(crate) struct Coupled {
     made_for: Vec<u64>,
     topology: Topology,
     links: Links,
+    /// What holds its bodies, and what they hold on.
+    contacts: HeldContacts,
     x: Vec<DVec3>,
     v: Vec<DVec3>,
     inverse_masses: Vec<f64>,
+    /// What elements of all bodies have flowed to.
+    plastic: Vec<DMat3>,
 }
 
 impl Coupled {
-    /// The systems of an island with these bodies: those that strong links join, and all others by themselves, which need none.
+    /// The systems of an island with these bodies: those that strong links join, and those that may touch if the solver takes contacts. All others
+    /// are by themselves, and need none.
     pub(crate) fn all(model: &Model, bodies: &[usize]) -> Vec<Coupled> {
         let place = |b: usize| bodies.iter().position(|other| *other == b);
-        let strong: Vec<[usize; 2]> = model
+        let mut strong: Vec<[usize; 2]> = model
             .links
             .iter()
             .filter(|link| link.is_strong)
             .filter_map(|link| Some([place(link.bodies[0])?, place(link.bodies[1])?]))
             .collect();
+        let takes_contacts = Method::of(&model.groups[model.bodies[bodies[0]].group]).takes_contacts();
+        if takes_contacts {
+            let touch = |a: usize, b: usize| model.rule(Thing::Body(bodies[a]), Thing::Body(bodies[b])).touch;
+            for a in 0..bodies.len() {
+                strong.extend((a + 1..bodies.len()).filter(|b| touch(a, *b)).map(|b| [a, b]));
+            }
+        }
         // Each set is known by its lowest member.
         let mut lowest: Vec<usize> = (0..bodies.len()).collect();
         loop {
@@ -58,7 +72,7 @@ impl Coupled {
         let set = |low: usize| -> Vec<usize> { (0..bodies.len()).filter(|k| lowest[*k] == low).collect() };
         (0..bodies.len())
             .map(set)
-            .filter(|members| members.len() > 1)
+            .filter(|members| members.len() > 1 || (takes_contacts && !members.is_empty()))
             .map(|members| Coupled {
                 method: Method::of(&model.groups[model.bodies[bodies[members[0]]].group]),
                 members,
@@ -66,9 +80,11 @@ impl Coupled {
                 made_for: Vec::new(),
                 topology: Topology::default(),
                 links: Links::default(),
+                contacts: HeldContacts::default(),
                 x: Vec::new(),
                 v: Vec::new(),
                 inverse_masses: Vec::new(),
+                plastic: Vec::new(),
             })
             .collect()
     }
@@ -79,15 +95,109 @@ impl Coupled {
         self.made_for.clear();
     }
 
-    /// Moves its bodies by a substep between two shares of the frame.
-    pub(crate) fn substep(&mut self, frame: &Frame, works: &mut [Workspace], shares: (f64, f64)) {
-        let members = std::mem::take(&mut self.members);
-        solve_lying(frame, works, &members, shares, |works| self.solve(frame, works, &members, shares.0));
-        self.members = members;
+    /// Moves its bodies by a substep that begins at a share of the frame, as if nothing touched.
+    pub(crate) fn substep(&mut self, frame: &Frame, works: &mut [Workspace], s0: f64) {
+        self.contacts.clear();
+        self.solve(frame, works, s0, false);
+        self.follow(frame.model, works);
+    }
+
+    /// Moves its bodies by a substep between two shares of the frame, with the contacts that there are; `meet` tells of those of surfaces, when
+    /// particles go where they are said to be now: their particles by body and number.
+    pub(crate) fn substep_with_contacts(
+        &mut self,
+        frame: &Frame,
+        works: &mut [Workspace],
+        shares: (f64, f64),
+        mut meet: impl FnMut(&[Workspace], &mut dyn FnMut(Key, [(usize, u32); 4], Meeting)),
+    ) {
+        self.fit(frame.model, works);
+        self.contacts.clear();
+        let start = self.gather_start(works);
+        let h = works[self.members[0]].step_length();
+        let usual = frame.model.usual_step(works[self.members[0]].b);
+        self.members.iter().for_each(|k| works[*k].guess(frame.model.gravity));
+        for round in 0..=held::ROUNDS {
+            let mut changed = false;
+            if round > 0 {
+                self.follow(frame.model, works);
+                self.gather(works);
+                changed = self.contacts.review(&self.x, &self.v, h);
+            }
+            if round == held::ROUNDS {
+                break;
+            }
+            let Coupled { contacts, members, first: firsts, .. } = self;
+            let steps = (h, usual);
+            let at = (&start.0[..], &start.1[..]);
+            for (&k, &begin) in members.iter().zip(&*firsts).filter(|(k, _)| works[**k].lies()) {
+                works[k].meet_colliders(frame, shares, |v, c, mut meeting| {
+                    meeting.particles.iter_mut().for_each(|(p, _)| *p += begin as u32);
+                    changed |=
+                        contacts.expect(Key::Collider(v + begin as u32, c), &meeting, at, steps, round == 0);
+                });
+            }
+            meet(works, &mut |key, owners, mut meeting| {
+                for (particle, (body, local)) in meeting.particles.iter_mut().zip(owners) {
+                    let place = members.iter().position(|k| *k == body).unwrap_or_default();
+                    particle.0 = if body < works.len() { firsts[place] as u32 + local } else { 0 };
+                }
+                changed |= contacts.expect(key, &meeting, at, steps, round == 0);
+            });
+            if round > 0 && !changed {
+                break;
+            }
+            self.members.iter().for_each(|k| works[*k].begin_again());
+            self.solve(frame, works, shares.0, round > 0);
+        }
+        self.tell_contacts(works);
+    }
+
+    /// Ends what solves began for all its bodies.
+    fn follow(&self, model: &Model, works: &mut [Workspace]) {
+        for &k in &self.members {
+            if !works[k].candidate.frozen {
+                works[k].follow(model);
+            }
+        }
+    }
+
+    /// Tells bodies on which colliders they lie.
+    fn tell_contacts(&self, works: &mut [Workspace]) {
+        for (particle, collider, spring) in self.contacts.with_colliders() {
+            let place = self.first.partition_point(|f| *f <= particle as usize) - 1;
+            let vertex = particle - self.first[place] as u32;
+            let work = &mut works[self.members[place]];
+            let point = work.candidate.x[vertex as usize];
+            let depth = spring.distance - (spring.normal.dot(point) - spring.offset);
+            if depth > 0.0 {
+                work.lies_on(ContactPoint { vertex, collider, point, normal: spring.normal, depth });
+            }
+        }
+    }
+
+    /// Places and velocities of all particles when the substep began.
+    fn gather_start(&self, works: &[Workspace]) -> (Vec<DVec3>, Vec<DVec3>) {
+        let starts = || self.members.iter().map(|k| works[*k].start());
+        (
+            starts().flat_map(|(x, _)| x.iter().copied()).collect(),
+            starts().flat_map(|(_, v)| v.iter().copied()).collect(),
+        )
+    }
+
+    /// Places and velocities of all particles now.
+    fn gather(&mut self, works: &[Workspace]) {
+        self.x.clear();
+        self.v.clear();
+        for &k in &self.members {
+            self.x.extend(&works[k].candidate.x);
+            self.v.extend(&works[k].candidate.v);
+        }
     }
 
     /// Puts the lists of all bodies one after the other, if one has changed.
-    fn fit(&mut self, model: &Model, works: &[Workspace], members: &[usize]) {
+    fn fit(&mut self, model: &Model, works: &[Workspace]) {
+        let members = &self.members;
         let version = |k: &usize| works[*k].candidate.topology.version;
         if self.made_for.iter().copied().eq(members.iter().map(version)) {
             return;
@@ -103,47 +213,70 @@ impl Coupled {
         self.links.links.clear();
         for link in model.links.iter().filter(|link| link.is_strong) {
             let (Some(a), Some(b)) = (place(link.bodies[0]), place(link.bodies[1])) else { continue };
-            self.links.links.extend(link.links.iter().map(|l| Link { i: l.i + a, j: l.j + b, ..*l }));
+            let own = |l: &Link| Link { from: l.from.after(a), to: l.to.after(b), ..*l };
+            self.links.links.extend(link.links.iter().map(own));
         }
     }
 
-    fn solve(&mut self, frame: &Frame, works: &mut [Workspace], members: &[usize], s0: f64) {
+    fn solve(&mut self, frame: &Frame, works: &mut [Workspace], s0: f64, again: bool) {
         let Frame { model, control, parallel } = *frame;
-        self.fit(model, works, members);
+        if let [alone] = self.members[..] {
+            if !works[alone].candidate.frozen {
+                works[alone].solve(frame, s0, &self.contacts.springs, again);
+            }
+            self.gather(works);
+            return;
+        }
+        self.fit(model, works);
+        self.gather(works);
         let Coupled {
-            method: Method::Substeps(solver), first, topology, links, x, v, inverse_masses, ..
+            method: Method::Substeps(solver),
+            members,
+            first,
+            topology,
+            links,
+            x,
+            v,
+            inverse_masses,
+            plastic,
+            contacts,
+            ..
         } = self
         else {
             return;
         };
-        x.clear();
-        v.clear();
         inverse_masses.clear();
-        for &k in members {
-            let work = &works[k];
-            x.extend(&work.candidate.x);
-            v.extend(&work.candidate.v);
-            let is_frozen = work.candidate.frozen;
-            inverse_masses.extend(work.inverse_masses().iter().map(|w| if is_frozen { 0.0 } else { *w }));
+        plastic.clear();
+        for &k in &*members {
+            let is_frozen = works[k].candidate.frozen;
+            let inverses = works[k].inverse_masses().iter();
+            inverse_masses.extend(inverses.map(|w| if is_frozen { 0.0 } else { *w }));
         }
         let topologies: Vec<Arc<Topology>> =
             members.iter().map(|k| Arc::clone(&works[*k].candidate.topology)).collect();
         let mut energies: Vec<Within> = Vec::new();
         for ((&k, own), first) in members.iter().zip(&topologies).zip(&*first) {
-            let within = |energy| Within { energy, first: *first, topology: own, body: works[k].b as u32 };
+            let begin = plastic.len();
+            plastic.extend(&works[k].candidate.plastic);
+            let own_elements = (begin, plastic.len());
+            let body = works[k].b as u32;
+            let within =
+                |energy| Within { energy, first: *first, topology: own, body, plastic: own_elements };
             energies.extend(model.bodies[works[k].b].energies.iter().map(|e| within(&**e)));
-            energies.push(within(&works[k].springs));
         }
-        energies.push(Within { energy: links, first: 0, topology, body: works[members[0]].b as u32 });
+        let body = works[members[0]].b as u32;
+        energies.push(Within { energy: links, first: 0, topology, body, plastic: (0, 0) });
         let problem = Problem {
             energies: &[],
             system: &energies,
             topology,
+            plastic,
             control,
             parallel,
-            body: works[members[0]].b as u32,
+            body,
             inverse_masses,
-            contacts: None,
+            contacts: solver.takes_contacts().then_some(&contacts.springs),
+            again,
         };
         let t = control.t0 + s0 * (control.t1 - control.t0);
         solver.advance(&problem, x, v, t, works[members[0]].step_length());
@@ -153,9 +286,10 @@ impl Coupled {
             if !work.candidate.frozen {
                 work.candidate.x.copy_from_slice(&x[*first..first + n]);
                 work.candidate.v.copy_from_slice(&v[*first..first + n]);
-                work.follow(model);
+                work.bring_followers();
             }
         }
+        self.gather(works);
     }
 
     /// What of its linear solves was cut short since it was last asked.
@@ -167,87 +301,4 @@ impl Coupled {
     pub(crate) fn iterations(&self) -> u32 {
         self.method.iterations()
     }
-}
-
-/// What a body lies on in a substep.
-pub(crate) struct Lying {
-    /// Springs, and the collider of each.
-    springs: Vec<(u32, ContactSpring)>,
-    /// Particle and collider of each spring that there was: one that had to pull does not come back.
-    listed: BTreeSet<(u32, u32)>,
-    /// Where particles are expected, m.
-    ahead: Vec<DVec3>,
-    /// How many springs its surface has beside these.
-    of_surfaces: usize,
-}
-
-/// Solves a substep of some bodies with springs where they lie on colliders, until those that push are those that there are.
-pub(crate) fn solve_lying(
-    frame: &Frame,
-    works: &mut [Workspace],
-    members: &[usize],
-    shares: (f64, f64),
-    mut solve: impl FnMut(&mut [Workspace]),
-) {
-    let mut lying: Vec<Lying> = members.iter().map(|k| begin(&works[*k], frame.model)).collect();
-    for round in 0..resting::ROUNDS {
-        let mut changed = false;
-        for (&k, lying) in members.iter().zip(&mut lying) {
-            changed |= expect(&mut works[k], frame, shares, lying, round > 0);
-        }
-        if round > 0 {
-            if !changed {
-                break;
-            }
-            members.iter().for_each(|k| works[*k].begin_again());
-        }
-        solve(works);
-        for (&k, lying) in members.iter().zip(&mut lying) {
-            lying.ahead.clone_from(&works[k].candidate.x);
-        }
-    }
-    for (&k, lying) in members.iter().zip(&lying) {
-        let colliders: Vec<u32> = lying.springs.iter().map(|(c, _)| *c).collect();
-        works[k].end_lying(lying.of_surfaces, &colliders);
-    }
-}
-
-fn begin(work: &Workspace, model: &Model) -> Lying {
-    let h = work.step_length();
-    let fall = model.gravity * (h * h);
-    let ahead = work.candidate.x.iter().zip(&work.candidate.v).map(|(x, v)| *x + *v * h + fall).collect();
-    Lying { springs: Vec::new(), listed: BTreeSet::new(), ahead, of_surfaces: work.springs.springs.len() }
-}
-
-/// Leaves out springs that pull and adds those that are missing; tells whether there were any.
-fn expect(
-    work: &mut Workspace,
-    frame: &Frame,
-    shares: (f64, f64),
-    lying: &mut Lying,
-    is_later: bool,
-) -> bool {
-    let Lying { springs, listed, ahead, of_surfaces } = lying;
-    let before = springs.len();
-    if is_later {
-        springs.retain(|(_, spring)| spring.depth(ahead) >= 0.0);
-    }
-    let pushing = springs.len();
-    if work.lies() {
-        resting::expect(
-            &work.contacts,
-            (frame.model, frame.control, work.b),
-            (shares.0, shares.1, work.step_length()),
-            work.mobilities(),
-            ahead,
-            |c, spring| {
-                if listed.insert((spring.particles[0].0, c)) {
-                    springs.push((c, spring));
-                }
-            },
-        );
-    }
-    work.springs.springs.truncate(*of_surfaces);
-    work.springs.springs.extend(springs.iter().map(|(_, spring)| *spring));
-    pushing != before || springs.len() != pushing
 }

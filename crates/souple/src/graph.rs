@@ -1,6 +1,7 @@
 //! What a scene is made of, as a tree: for the tree of the studio and for GraphViz (FAU-72).
 //!
-//! Scene → groups → solver and bodies → energies, limits, tearing, pins, mappings; colliders and wind hang from the scene.
+//! Scene → groups → solver and bodies → energies, limits, tearing, pins, mappings; links between bodies, colliders and wind hang
+//! from the scene.
 //! Names and kinds are data, `detail` is one line for a person. Hands (grabs, fan) are not part of a scene and not shown.
 //!
 //! Promises: parents stand before their children, node 0 is the scene, and [`Graph::to_dot`] is well-formed for any names
@@ -13,9 +14,11 @@ use glam::DVec3;
 use crate::contact::primitives::Primitive;
 use crate::mesh::{SpringFamily, Topology};
 use crate::model::{
-    AssignedModel, BodyModel, ColliderForm, ColliderModel, GroupModel, LimitModel, Model, PinModel,
+    AssignedModel, BodyModel, BoneCarrier, Carrier, ColliderForm, ColliderModel, GroupModel, LimitModel,
+    LinkModel, Model, PinModel,
 };
 use crate::scene::{Body, LimitMethod, Motion, Scene, Wind};
+use crate::skin::CharacterModel;
 use crate::solver::solver_name;
 
 /// What a node stands for.
@@ -39,6 +42,8 @@ pub enum NodeKind {
     Pin,
     /// What is computed from a body to be seen.
     Mapping,
+    /// Springs between two bodies.
+    Link,
     /// A rigid collider.
     Collider,
     /// The moving air.
@@ -58,6 +63,7 @@ impl NodeKind {
             NodeKind::Tear => "tear",
             NodeKind::Pin => "pin",
             NodeKind::Mapping => "mapping",
+            NodeKind::Link => "link",
             NodeKind::Collider => "collider",
             NodeKind::Wind => "wind",
         }
@@ -72,6 +78,7 @@ impl NodeKind {
             NodeKind::Energy | NodeKind::Limits | NodeKind::Tear => ("ellipse", "#fbf3e4"),
             NodeKind::Pin => ("ellipse", "#f3d6d6"),
             NodeKind::Mapping => ("ellipse", "#e3d9f2"),
+            NodeKind::Link => ("ellipse", "#f2ead0"),
             NodeKind::Collider => ("hexagon", "#d9ecd9"),
             NodeKind::Wind => ("ellipse", "#d9ecf2"),
         }
@@ -87,7 +94,7 @@ pub struct Node {
     pub name: String,
     /// One line about it.
     pub detail: String,
-    /// Its place among its kind: body, group or collider number in the model, energy or pin number of its body.
+    /// Its place among its kind: body, group, link or collider number in the model, energy or pin number of its body.
     pub index: usize,
     /// The node it hangs from; `None` for the scene.
     pub parent: Option<usize>,
@@ -173,6 +180,9 @@ pub fn scene_graph(scene: &Scene, model: &Model) -> Graph {
         for (b, body) in model.bodies.iter().enumerate().filter(|(_, body)| body.group == g) {
             add_body(&mut graph, at, b, body, scene.bodies.get(b), model);
         }
+    }
+    for (k, link) in model.links.iter().enumerate() {
+        graph.add(Some(root), NodeKind::Link, k, &link.name, link_detail(link, model));
     }
     for (c, collider) in model.colliders.iter().enumerate() {
         graph.add(Some(root), NodeKind::Collider, c, &collider.name, collider_detail(collider, model));
@@ -297,11 +307,22 @@ fn pin_detail(pin: &PinModel) -> String {
     format!("{}, {}", count(pin.vertices.len(), "vertex", "vertices"), motion_detail(pin.motion.as_ref()))
 }
 
+fn link_detail(link: &LinkModel, model: &Model) -> String {
+    let [one, other] = link.bodies.map(|b| model.bodies[b].name.as_str());
+    let coupling = if link.is_strong { "one system" } else { "forces held during a step" };
+    format!("{} from {one} to {other}, {coupling}", count(link.links.len(), "spring", "springs"))
+}
+
 fn collider_detail(collider: &ColliderModel, model: &Model) -> String {
     let shape = match &collider.form {
         ColliderForm::Primitive(primitive) => primitive_detail(*primitive),
         ColliderForm::Mesh(mesh) => {
-            let kind = if mesh.closed { "closed mesh" } else { "open mesh" };
+            let kind = match (&collider.carrier, mesh.closed) {
+                (Carrier::Skin { .. }, true) => "closed skin",
+                (Carrier::Skin { .. }, false) => "open skin",
+                (_, true) => "closed mesh",
+                (_, false) => "open mesh",
+            };
             format!("{kind} of {}", count(mesh.triangles.len(), "triangle", "triangles"))
         }
     };
@@ -313,7 +334,15 @@ fn collider_detail(collider: &ColliderModel, model: &Model) -> String {
         };
         format!(", only for {}", count(only.iter().map(of).sum(), "particle", "particles"))
     });
-    format!("{shape}, friction {friction}, {}{only}", motion_detail(collider.motion.as_ref()))
+    let motion = match &collider.carrier {
+        Carrier::Script => motion_detail(collider.motion.as_ref()),
+        Carrier::Bone(BoneCarrier { character, node, .. }) => {
+            let CharacterModel { name, rig, .. } = &model.characters[*character];
+            format!("on bone '{}' of '{name}'", rig.skeleton.names[*node as usize])
+        }
+        Carrier::Skin { character, .. } => format!("of '{}'", model.characters[*character].name),
+    };
+    format!("{shape}, friction {friction}, {motion}{only}")
 }
 
 fn primitive_detail(primitive: Primitive) -> String {

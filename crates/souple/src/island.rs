@@ -9,16 +9,15 @@ use std::time::Instant;
 use glam::DVec3;
 
 use crate::advance::{Frame, Workspace, single};
+use crate::contact::held::{self, Key, Meeting};
 use crate::contact::rules::{Rules, Thing};
 use crate::contact::surfaces::{self, Substep, Surfaces};
 use crate::coupled::Coupled;
-use crate::energy::ContactSpring;
 use crate::lanes::{Instructions, Point};
-use crate::math::{Pose, random_bits};
+use crate::math::random_bits;
 use crate::measure::intersections;
 use crate::mesh::bounds;
 use crate::model::{LinkModel, Model};
-use crate::motion::furthest_way;
 use crate::parallel::Parallel;
 use crate::profile::{Profile, Stage};
 use crate::scene::ContactMode;
@@ -30,12 +29,6 @@ const WAY_OF_COLLIDERS: f64 = 0.5;
 
 /// unless that takes more than this many times the usual substeps.
 const MOST_FOR_COLLIDERS: u32 = 16;
-
-/// How often the system of a substep is solved as contacts appear and disappear.
-const SPRING_ROUNDS: u32 = 3;
-
-/// Springs of contacts let through 1 / (1 + this) of what would be without them.
-const SPRING_STIFFNESS: f64 = 10.0;
 
 /// Bodies that are advanced together, each on a copy that is kept only if all are healthy.
 #[derive(Debug)]
@@ -99,24 +92,21 @@ impl Island {
 
     /// Whether nothing happens to bodies that are still: nothing moves that holds, touches or pushes one of them.
     pub(crate) fn is_left_alone(&self, frame: &Frame) -> bool {
-        let still = |c: &u32| {
-            let (before, after) = &frame.control.colliders[*c as usize];
-            before == after
-        };
+        let still = |c: &u32| frame.control.stands(*c as usize);
         let meshes_stand = self.touching.as_ref().is_none_or(|t| t.colliders.iter().all(still));
         meshes_stand && self.works.iter().all(|w| w.is_left_alone(frame.model, frame.control))
     }
 
     /// Iterations of the last linear solve of one of its bodies, alone or with others.
     pub(crate) fn iterations(&self, place: usize) -> u32 {
-        let system = self.coupled.iter().find(|c| c.members.contains(&place));
+        let system = self.coupled.iter().find(|c| c.members.len() > 1 && c.members.contains(&place));
         system.map_or_else(|| self.works[place].method.iterations(), Coupled::iterations)
     }
 
     /// What of the linear solves of one of its bodies was cut short since it was last asked; of several that are solved as one it is
     /// told for the first.
     pub(crate) fn take_cut_short(&mut self, place: usize) -> CutShort {
-        match self.coupled.iter_mut().find(|c| c.members[0] == place) {
+        match self.coupled.iter_mut().find(|c| c.members.len() > 1 && c.members[0] == place) {
             Some(system) => system.take_cut_short(),
             None => self.works[place].method.take_cut_short(),
         }
@@ -163,11 +153,7 @@ impl Island {
         let obstacles: Vec<Vec<DVec3>> = touching
             .colliders
             .iter()
-            .map(|&c| {
-                let mesh = model.colliders[c as usize].form.mesh();
-                let (_, pose) = &control.colliders[c as usize];
-                mesh.map_or(Vec::new(), |mesh| mesh.positions.iter().map(|x| pose.apply(*x)).collect())
-            })
+            .map(|&c| control.mesh_places(model, c as usize, 1.0).collect())
             .collect();
         let meshes = touching.colliders.iter().filter_map(|&c| model.colliders[c as usize].form.mesh());
         let obstacles: Vec<(&[DVec3], &[[u32; 3]])> =
@@ -223,7 +209,7 @@ impl Island {
         let substeps = moving(works).map(|w| w.prepare(frame, halvings)).max().unwrap_or(1);
         let origin = touching.as_mut().map(|touching| touching.begin_frame(frame, works));
         let for_colliders = touching.as_ref().map_or(1, |t| t.substeps_for_colliders(frame, works));
-        let substeps = substeps.max(for_colliders).max(substeps_for_solids(frame, works));
+        let substeps = substeps.max(for_colliders);
         moving(works).for_each(|w| w.begin(frame, substeps, origin));
         if let Some(touching) = touching {
             touching.find_tangles(frame, works);
@@ -232,12 +218,7 @@ impl Island {
         for substep in 0..substeps {
             let shares = (share(substep), share(substep + 1));
             moving(works).for_each(|w| w.begin_substep(frame.model, shares.1));
-            match touching {
-                Some(touching) if works.iter().all(Workspace::takes_contacts) => {
-                    touching.solve_with_springs(frame, works, coupled, substep, shares, substeps);
-                }
-                _ => substep_all(frame, works, coupled, substep, shares),
-            }
+            substep_all(frame, works, coupled, touching, substep, shares, substeps);
             let mut clock = Instant::now();
             moving(works).for_each(|w| w.collide(frame, shares));
             if let Some(touching) = touching {
@@ -274,45 +255,15 @@ fn grow(triangles: &[[u32; 3]], marks: &mut [bool]) -> bool {
     !border.is_empty()
 }
 
-/// Into how many substeps a frame must be cut so that no solid goes further towards another body in one than the distance they keep: what followers are
-/// held back by is spread over the body, and would come too late.
-fn substeps_for_solids(frame: &Frame, works: &[Workspace]) -> u32 {
-    let Frame { model, .. } = *frame;
-    if works.len() < 2 || !works.iter().any(|w| w.candidate.topology.is_solid()) {
-        return 1;
-    }
-    let dt = model.frame_dt();
-    let ways: Vec<((DVec3, DVec3), f64)> = works
-        .iter()
-        .map(|w| {
-            let fastest = w.candidate.v.iter().fold(0.0f64, |m, v| m.max(v.length_squared())).sqrt();
-            (bounds(&w.candidate.x), fastest * dt + model.gravity.length() * dt * dt)
-        })
-        .collect();
-    let mut wanted = 1.0f64;
-    for a in 0..works.len() {
-        for b in a + 1..works.len() {
-            let rule = model.rule(Thing::Body(works[a].b), Thing::Body(works[b].b));
-            let is_solid = [a, b].iter().any(|k| works[*k].candidate.topology.is_solid());
-            let (((low, high), way), ((other_low, other_high), other_way)) = (ways[a], ways[b]);
-            let reach = DVec3::splat(way + other_way + f64::from(rule.skin));
-            let apart = (low - reach).cmpgt(other_high).any() || (high + reach).cmplt(other_low).any();
-            if rule.touch && is_solid && !apart {
-                wanted = wanted.max((way + other_way) / f64::from(rule.skin));
-            }
-        }
-    }
-    let usual = works.first().map_or(1, |w| model.groups[model.bodies[w.b].group].substeps);
-    wanted.min(f64::from(MOST_FOR_COLLIDERS * usual)).ceil() as u32
-}
-
-/// Moves all bodies by a substep: those that are coupled as one, others each by itself.
+/// Moves all bodies by a substep: those that are coupled as one, others each by itself. Contacts of solvers that take them are part of it.
 fn substep_all(
     frame: &Frame,
     works: &mut [Workspace],
     coupled: &mut [Coupled],
+    touching: &mut Option<Touching>,
     substep: u32,
     shares: (f64, f64),
+    substeps: u32,
 ) {
     for (k, work) in works.iter_mut().enumerate() {
         let is_alone = !coupled.iter().any(|c| c.members.contains(&k));
@@ -320,8 +271,24 @@ fn substep_all(
             work.substep(frame, substep, shares);
         }
     }
-    for system in coupled {
-        system.substep(frame, works, shares);
+    if works.iter().all(Workspace::takes_contacts) {
+        if let Some(touching) = touching {
+            touching.fit(frame.model, works);
+        }
+        for system in coupled {
+            let touches = touching.is_some() || system.members.iter().any(|k| works[*k].lies());
+            if !touches {
+                system.substep(frame, works, shares.0);
+                continue;
+            }
+            system.substep_with_contacts(frame, works, shares, |works, meet| {
+                if let Some(touching) = touching {
+                    touching.meet(frame, works, shares, substeps, substeps - substep, meet);
+                }
+            });
+        }
+    } else {
+        coupled.iter_mut().for_each(|system| system.substep(frame, works, shares.0));
     }
 }
 
@@ -403,10 +370,7 @@ impl Touching {
     fn substeps_for_colliders(&self, frame: &Frame, works: &[Workspace]) -> u32 {
         let Frame { model, control, .. } = *frame;
         let met = works.iter().flat_map(|w| &w.contacts.pairs).chain(&self.colliders);
-        let ways = met.filter_map(|&c| {
-            let (start, end) = &control.colliders[c as usize];
-            Some(furthest_way(model.colliders[c as usize].form.bounds()?, start, end))
-        });
+        let ways = met.filter_map(|&c| control.furthest_way(model, c as usize));
         let furthest = ways.fold(0.0, f64::max);
         let usual = works.first().map_or(1, |w| model.groups[model.bodies[w.b].group].substeps);
         let wanted = furthest / (WAY_OF_COLLIDERS * f64::from(self.surfaces.edge_length()));
@@ -420,9 +384,8 @@ impl Touching {
             work.show(self.origin, true, before, now);
         }
         for (k, &c) in self.colliders.iter().enumerate() {
-            let (start, _) = &frame.control.colliders[c as usize];
             let (_, now) = self.surfaces.places(works.len() + k);
-            place_collider(frame.model, c as usize, start, self.origin, now);
+            place_collider(frame, c as usize, 0.0, self.origin, now);
         }
         self.surfaces.find_tangles(frame.parallel, self.instructions);
     }
@@ -434,83 +397,63 @@ impl Touching {
             work.show(self.origin, false, before, now);
         }
         for (k, &c) in self.colliders.iter().enumerate() {
-            let (start, end) = &frame.control.colliders[c as usize];
             let (before, now) = self.surfaces.places(works.len() + k);
-            place_collider(frame.model, c as usize, &start.lerp(end, shares.0), self.origin, before);
-            place_collider(frame.model, c as usize, &start.lerp(end, shares.1), self.origin, now);
+            place_collider(frame, c as usize, shares.0, self.origin, before);
+            place_collider(frame, c as usize, shares.1, self.origin, now);
         }
     }
 
-    /// A substep of a solver whose system takes contacts (FAU-45): those that are expected become springs of it; then it is looked
-    /// which are there, and solved again with those, until nothing new appears or [`SPRING_ROUNDS`] are over.
-    fn solve_with_springs(
+    /// Finds which surfaces will touch if particles go where they are now (FAU-44), and tells each contact that a system can hold.
+    fn meet(
         &mut self,
         frame: &Frame,
-        works: &mut [Workspace],
-        coupled: &mut [Coupled],
-        substep: u32,
+        works: &[Workspace],
         shares: (f64, f64),
         substeps: u32,
+        left: u32,
+        meet: &mut dyn FnMut(Key, [(usize, u32); 4], Meeting),
     ) {
-        self.fit(frame.model, works);
+        self.show(frame, works, shares);
         let h = frame.model.frame_dt() / f64::from(substeps);
-        moving(works).for_each(Workspace::guess);
-        for round in 0..SPRING_ROUNDS {
-            self.show(frame, works, shares);
-            let left = substeps - substep;
-            let seed = random_bits(frame.control.step, (u64::from(substeps) << 32) | u64::from(left));
-            self.surfaces.predict(
-                frame.parallel,
-                self.instructions,
-                &Substep { h: h as f32, left, rest_speed: 0.0, seed },
-            );
-            let same = self.make_springs(works, h);
-            if round > 0 && same {
-                break;
-            }
-            moving(works).for_each(Workspace::begin_again);
-            substep_all(frame, works, coupled, substep, shares);
-        }
-        moving(works).for_each(Workspace::rub);
-    }
-
-    /// Makes springs of the contacts of each body with itself; tells whether they are those that there were.
-    fn make_springs(&mut self, works: &mut [Workspace], h: f64) -> bool {
-        let mut springs: Vec<Vec<ContactSpring>> = vec![Vec::new(); works.len()];
+        let seed = random_bits(frame.control.step, (u64::from(substeps) << 32) | u64::from(left));
+        let substep = Substep { h: h as f32, left, rest_speed: 0.0, seed, slack: 1.0 };
+        self.surfaces.predict(frame.parallel, self.instructions, &substep);
         for (contact, rule) in self.surfaces.contacts() {
-            let owners = contact.vertices.map(|v| self.surfaces.owner(v));
-            let body = owners[0].0;
-            let itself = body < works.len() && owners.iter().all(|(thing, _)| *thing == body);
-            // With others, and for what bounces, impulses act. What is nearer than the skin already is let out without speed.
-            if contact.gap >= contact.skin || !itself || rule.restitution > 0.0 {
+            // For what bounces impulses act.
+            if contact.gap >= contact.skin || rule.restitution > 0.0 {
                 continue;
             }
-            let [x, y, z] = contact.normal.map(f64::from);
-            let mut particles = [(0, 0.0); 4];
-            let mut mobility = 0.0;
-            for (k, (_, local)) in owners.into_iter().enumerate() {
-                let weight = f64::from(contact.weights[k]);
-                particles[k] = (local, weight);
-                mobility += weight * weight * works[body].inverse_mass(local);
+            let owners = contact.vertices.map(|v| self.surfaces.owner(v));
+            let weights = sides_of_one(contact.weights, contact.first_side.into());
+            let mut meeting = Meeting {
+                particles: weights.map(|w| (0, w)),
+                normal: DVec3::from_array(contact.normal.map(f64::from)).normalize_or_zero(),
+                offset: 0.0,
+                distance: contact.skin.into(),
+                mobility: 0.0,
+                weight: 0.0,
+                friction: rule.friction.into(),
+                drift: DVec3::ZERO,
+            };
+            for (k, (thing, local)) in owners.into_iter().enumerate() {
+                if thing < works.len() {
+                    let ease = works[thing].inverse_mass(local);
+                    meeting.mobility += weights[k] * weights[k] * ease;
+                    // What is held carries itself.
+                    if ease > 0.0 {
+                        meeting.weight = meeting.weight.max(works[thing].weight(frame.model));
+                    }
+                } else {
+                    // A collider goes where it is led: its share of the gap is known.
+                    let (from, to) = self.surfaces.way(contact.vertices[k]);
+                    let (from, to) = (DVec3::from_array(from), DVec3::from_array(to) + self.origin);
+                    meeting.particles[k].1 = 0.0;
+                    meeting.offset -= meeting.normal.dot(to) * weights[k];
+                    meeting.drift -= (to - self.origin - from) * (weights[k] / h);
+                }
             }
-            if mobility > 0.0 {
-                springs[body].push(ContactSpring {
-                    particles,
-                    normal: DVec3::new(x, y, z),
-                    distance: f64::from(contact.skin.min(contact.distance)),
-                    stiffness: SPRING_STIFFNESS / (mobility * h * h),
-                    friction: rule.friction.into(),
-                    drift: DVec3::ZERO,
-                });
-            }
+            meet(Key::Surfaces(contact.vertices, contact.first_side), owners, meeting);
         }
-        let mut same = true;
-        for (work, springs) in works.iter_mut().zip(springs) {
-            let ends = |s: &ContactSpring| s.particles;
-            same &= work.springs.springs.iter().map(ends).eq(springs.iter().map(ends));
-            work.springs.springs = springs;
-        }
-        same
     }
 
     /// Whether two things touch, so that they must not cross; what is led out of something solid must.
@@ -538,7 +481,9 @@ impl Touching {
         let rest_speed = (2.0 * frame.model.gravity.length() * h) as f32;
         // Known from the frame alone, so that a run that is restored goes on the same.
         let seed = random_bits(frame.control.step, (u64::from(substeps) << 32) | u64::from(left));
-        let substep = Substep { h: h as f32, left, rest_speed, seed };
+        // What the system holds is left to it, but for what it could not hold.
+        let slack = if works.iter().all(Workspace::takes_contacts) { held::SLACK as f32 } else { 1.0 };
+        let substep = Substep { h: h as f32, left, rest_speed, seed, slack };
         surfaces.respond(frame.parallel, *instructions, &substep);
         for (k, work) in works.iter_mut().enumerate() {
             let (pushes, shifts) = surfaces.pushes(k);
@@ -560,6 +505,17 @@ impl Touching {
     }
 }
 
+/// The weights of a contact with 32 bits, so that those of each side are 1 in all: a gap must not depend on where the origin is.
+fn sides_of_one(weights: [f32; 4], first_side: usize) -> [f64; 4] {
+    let mut weights = weights.map(f64::from);
+    let (first, second) = weights.split_at_mut(first_side);
+    for side in [first, second] {
+        let sum: f64 = side.iter().sum::<f64>().abs();
+        side.iter_mut().for_each(|w| *w /= sum);
+    }
+    weights
+}
+
 /// The surface of a collider that is a mesh.
 fn surface_of_collider(model: &Model, c: usize) -> surfaces::Thing {
     let Some(mesh) = model.colliders[c].form.mesh() else { return surfaces::Thing::default() };
@@ -570,10 +526,9 @@ fn surface_of_collider(model: &Model, c: usize) -> surfaces::Thing {
     }
 }
 
-/// Where the vertices of a collider that is a mesh are at a pose, from `origin`.
-fn place_collider(model: &Model, c: usize, pose: &Pose, origin: DVec3, places: &mut [Point]) {
-    let Some(mesh) = model.colliders[c].form.mesh() else { return };
-    for (place, x) in places.iter_mut().zip(&mesh.positions) {
-        *place = single(pose.apply(*x) - origin, 0.0);
+/// Where the vertices of a collider that is a mesh are at a share of the frame, from `origin`.
+fn place_collider(frame: &Frame, c: usize, share: f64, origin: DVec3, places: &mut [Point]) {
+    for (place, x) in places.iter_mut().zip(frame.control.mesh_places(frame.model, c, share)) {
+        *place = single(x - origin, 0.0);
     }
 }

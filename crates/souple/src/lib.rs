@@ -54,6 +54,7 @@ mod recording;
 pub mod rigid;
 pub mod scene;
 mod simulation;
+pub mod skin;
 pub mod snapshot;
 pub mod solver;
 mod state;

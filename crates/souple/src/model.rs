@@ -15,6 +15,7 @@ use crate::rigid::RigidFrame;
 use crate::scene::{
     Cg, ContactMode, Descent, Health, LimitMethod, Motion, Sleep, SolverKind, SurfaceContact, Wind, Xpbd,
 };
+use crate::skin::{CharacterModel, Posed, SkinPoint};
 
 /// A compiled scene; made by [`crate::ModelBuilder`].
 #[derive(Debug)]
@@ -35,7 +36,9 @@ pub struct Model {
     pub groups: Vec<GroupModel>,
     /// Soft bodies.
     pub bodies: Vec<BodyModel>,
-    /// Rigid colliders.
+    /// Characters that colliders and supports follow.
+    pub characters: Vec<CharacterModel>,
+    /// Colliders.
     pub colliders: Vec<ColliderModel>,
     /// Pairs of things that touch in a way of their own.
     pub pairs: Vec<PairModel>,
@@ -49,6 +52,11 @@ impl Model {
     /// Length of a step, s: one frame.
     pub fn frame_dt(&self) -> f64 {
         1.0 / self.fps
+    }
+
+    /// Length of the substeps of a body, s, unless a frame is cut finer.
+    pub fn usual_step(&self, b: usize) -> f64 {
+        self.frame_dt() / f64::from(self.groups[self.bodies[b].group].substeps)
     }
 
     /// Index of the body of that name.
@@ -83,6 +91,13 @@ pub struct GroupModel {
     pub contact_mode: ContactMode,
     /// Distances per substep that the search for contacts of surfaces may compute; without it all are found.
     pub contact_budget: Option<u32>,
+}
+
+impl GroupModel {
+    /// Whether what it computes hangs on the clock, and so differs from run to run.
+    pub fn is_timed(&self) -> bool {
+        self.solver == SolverKind::ImplicitEulerCg && self.cg.max_ms.is_some()
+    }
 }
 
 /// A compiled soft body.
@@ -126,6 +141,21 @@ impl BodyModel {
         self.energies.iter().any(|e| matches!(e.name(), "aerodynamics" | "viscous air"))
     }
 
+    /// Elements that may give way for good.
+    pub fn plastic_elements(&self) -> usize {
+        self.energies.iter().map(|e| e.plastic_elements()).sum()
+    }
+
+    /// Whether all its supports, of which it has some, follow that character.
+    pub fn hangs_on(&self, character: usize) -> bool {
+        let follows = |pin: &PinModel| match &pin.carrier {
+            PinCarrier::Script => false,
+            PinCarrier::Bone(bone) => bone.character == character,
+            PinCarrier::Skin { character: followed, .. } => *followed == character,
+        };
+        !self.pins.is_empty() && self.pins.iter().all(follows)
+    }
+
     /// Springs of the untorn body.
     pub fn springs(&self) -> &[Spring] {
         &self.topology.springs
@@ -139,7 +169,7 @@ pub struct LinkModel {
     pub name: String,
     /// Indices of the bodies.
     pub bodies: [usize; 2],
-    /// Springs: `i` is a particle of the first body, `j` of the second.
+    /// Springs from points of the first body to points of the second.
     pub links: Vec<Link>,
     /// Whether both are solved as one system (FAU-69); else forces are held during a step.
     pub is_strong: bool,
@@ -179,10 +209,62 @@ pub struct PinModel {
     pub vertices: Vec<u32>,
     /// Scripted motion.
     pub motion: Option<Motion>,
+    /// What carries them instead.
+    pub carrier: PinCarrier,
     /// Point that rotations turn about, m.
     pub pivot: DVec3,
     /// When they are let go, s.
     pub until: f64,
+}
+
+/// What carries supports.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PinCarrier {
+    /// Their own script.
+    Script,
+    /// A bone, as one.
+    Bone(BoneCarrier),
+    /// The skin of a character.
+    Skin {
+        /// Number of the character.
+        character: usize,
+        /// One point of it for each particle of the set.
+        points: Vec<SkinPoint>,
+    },
+}
+
+/// What carries a collider.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Carrier {
+    /// Its own script.
+    Script,
+    /// A bone, as one.
+    Bone(BoneCarrier),
+    /// It is the skin of a character, and its vertices move.
+    Skin {
+        /// Number of the character.
+        character: usize,
+        /// Mesh and vertex of each of its vertices.
+        vertices: Vec<(u32, u32)>,
+    },
+}
+
+/// A bone that carries things from where they were when the scene began.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoneCarrier {
+    /// Number of the character.
+    pub character: usize,
+    /// Number of its frame.
+    pub node: u32,
+    /// What leads from the world to the frame when the scene begins.
+    pub bound: Pose,
+}
+
+impl BoneCarrier {
+    /// What it has moved things by.
+    pub fn motion(&self, posed: &Posed) -> Pose {
+        posed.characters[self.character].bone(self.node).compose(&self.bound)
+    }
 }
 
 /// A compiled collider.
@@ -194,6 +276,8 @@ pub struct ColliderModel {
     pub form: ColliderForm,
     /// Where it was put.
     pub pose: Pose,
+    /// What carries it.
+    pub carrier: Carrier,
     /// Scripted motion.
     pub motion: Option<Motion>,
     /// Point that rotations turn about, m.
@@ -208,6 +292,17 @@ pub struct ColliderModel {
     pub solid: Option<bool>,
     /// The bodies that alone are held against it (SIM-32), each once; all without it.
     pub only: Option<Vec<AssignedModel>>,
+}
+
+impl ColliderModel {
+    /// Where the vertices of a skin are in the frame of its character, m; none of what is rigid.
+    pub fn skin_places(&self, characters: &[CharacterModel], posed: &Posed, places: &mut Vec<DVec3>) {
+        places.clear();
+        if let Carrier::Skin { character, vertices } = &self.carrier {
+            let (model, posed) = (&characters[*character], &posed.characters[*character]);
+            places.extend(vertices.iter().map(|&(mesh, v)| posed.vertex(model, mesh, v)));
+        }
+    }
 }
 
 /// Particles of a body that are held against a collider.

@@ -1,5 +1,6 @@
 //! The running scene and its one-page step.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -17,11 +18,11 @@ use crate::math::Pose;
 use crate::measure::{self, Measures};
 use crate::mesh::vertex_normals;
 use crate::model::{BodyModel, Model};
-use crate::motion::jump;
 use crate::parallel::Parallel;
 use crate::profile::{Profile, Stage};
 use crate::recording::{LoggedCommand, Recording};
 use crate::scene::{Cg, SolverKind};
+use crate::skin::Posed;
 use crate::snapshot;
 use crate::solver::CutShort;
 use crate::state::{BodyState, State};
@@ -169,12 +170,11 @@ impl Simulation {
 
     /// Tells once of each collider that moves by more than its own size in this step.
     fn warn_of_jumps(&mut self) {
-        for (c, (before, after)) in self.control.colliders.iter().enumerate() {
-            let collider = &self.model.colliders[c];
-            if self.jumped[c] || before == after {
+        for (c, collider) in self.model.colliders.iter().enumerate() {
+            if self.jumped[c] || self.control.stands(c) {
                 continue;
             }
-            let Some(found) = collider.form.bounds().and_then(|b| jump(b, before, after)) else { continue };
+            let Some(found) = self.control.jump(&self.model, c) else { continue };
             self.jumped[c] = true;
             self.warnings.push(Warning {
                 step: self.state.step,
@@ -447,6 +447,11 @@ impl Simulation {
         &self.model
     }
 
+    /// The compiled scene, to be kept: measures of a state that is looked at later need the model it was made with.
+    pub fn shared_model(&self) -> Arc<Model> {
+        Arc::clone(&self.model)
+    }
+
     /// The state now.
     pub fn state(&self) -> &State {
         &self.state
@@ -467,7 +472,24 @@ impl Simulation {
     /// Where a collider is now.
     pub fn collider_pose(&self, collider: usize) -> Pose {
         let offset = &self.state.collider_offsets[collider];
-        control::collider_pose(&self.model.colliders[collider], offset, self.state.time)
+        control::collider_pose(&self.model.colliders[collider], offset, &self.posed())
+    }
+
+    /// Where the vertices of a collider that is a skin are now, in its own frame, m; none of what is rigid.
+    pub fn skin_places(&self, collider: usize) -> Vec<DVec3> {
+        let mut places = Vec::new();
+        self.model.colliders[collider].skin_places(&self.model.characters, &self.posed(), &mut places);
+        places
+    }
+
+    /// Where characters are now.
+    fn posed(&self) -> Cow<'_, Posed> {
+        let last = &self.control.characters[1];
+        if last.time == self.state.time {
+            Cow::Borrowed(last)
+        } else {
+            Cow::Owned(Posed::at(&self.model.characters, self.state.time))
+        }
     }
 
     /// Contacts of a body in the last step.
@@ -579,10 +601,18 @@ impl Simulation {
         Ok(recording)
     }
 
-    /// Begins a recording; `scene` is kept with it so that it can be played again by itself.
-    pub fn start_recording(&mut self, scene: String) {
+    /// Begins a recording; `scene` is kept with it so that it can be played again by itself. Refused if the run hangs on the clock.
+    pub fn start_recording(&mut self, scene: String) -> Result<(), Error> {
+        if let Some(group) = self.model.groups.iter().find(|group| group.is_timed()) {
+            return Err(Error::Command(format!(
+                "group '{}' has a time budget (`cg.max_ms`), so that the run cannot be played again; leave it out, or give \
+                 `cg.max_iterations` instead",
+                group.name
+            )));
+        }
         let snapshot = self.snapshot();
         self.recording = Some(Recording { scene, snapshot, ..Recording::default() });
+        Ok(())
     }
 
     /// Ends the recording and hands it out.

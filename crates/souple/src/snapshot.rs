@@ -1,11 +1,11 @@
 //! Snapshots: the whole state as portable, versioned bytes. Restored, a scene goes on with the same bits.
 //!
-//! Version 2 added the fan at the end, version 3 how long bodies have been still. Older snapshots are read: they have no
-//! fan, and all bodies are awake.
+//! Version 2 added the fan at the end, version 3 how long bodies have been still, version 4 what elements have flowed to. Older
+//! snapshots are read: they have no fan, all bodies are awake, and nothing has flowed.
 
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 
 use crate::bytes::{self, Reader, Writer};
 use crate::error::Error;
@@ -15,7 +15,7 @@ use crate::model::Model;
 use crate::state::{BodyState, Fan, Grab, PinnedVertex, State};
 
 const MAGIC: &[u8; 8] = b"SOUPSNAP";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// Steps and tears are counted on from a snapshot: there must be room.
 const LARGEST_COUNT: u64 = 1 << 48;
@@ -67,6 +67,9 @@ pub fn save(model: &Model, state: &State) -> Vec<u8> {
         w.f64(fan.radius);
     }
     state.bodies.iter().for_each(|body| w.u32(body.still_frames));
+    for body in &state.bodies {
+        w.list(&body.plastic, |w, m| m.to_cols_array().into_iter().for_each(|c| w.f64(c)));
+    }
     w.finish()
 }
 
@@ -124,7 +127,8 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
         if pinned.iter().any(|p| p.vertex as usize >= n || !known_set(p)) {
             return r.fail(format!("a support of body '{}' is not there", body.name));
         }
-        Ok(BodyState { x, v, topology, pinned, pin_offsets, frozen, still_frames: 0 })
+        let plastic = vec![DMat3::IDENTITY; body.plastic_elements()];
+        Ok(BodyState { x, v, plastic, topology, pinned, pin_offsets, frozen, still_frames: 0 })
     })?;
     let collider_offsets = r.list(56, |r| {
         let rotation = DQuat::from_xyzw(r.f64()?, r.f64()?, r.f64()?, r.f64()?);
@@ -149,8 +153,27 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
             body.still_frames = r.u32()?;
         }
     }
+    if r.version() >= 4 {
+        for (body, model) in bodies.iter_mut().zip(&model.bodies) {
+            let plastic = r.list(72, restore_plastic)?;
+            if plastic.len() != body.plastic.len() {
+                return r.fail(format!("the elements of body '{}' are not those of the scene", model.name));
+            }
+            body.plastic = plastic;
+        }
+    }
     r.finish()?;
     Ok(State { time, step, bodies, collider_offsets, wind_override: has_wind.then_some(wind), grabs, fan })
+}
+
+fn restore_plastic(r: &mut Reader) -> Result<DMat3, Error> {
+    let mut numbers = [0.0; 9];
+    for number in &mut numbers {
+        *number = r.f64()?;
+    }
+    let plastic = DMat3::from_cols_array(&numbers);
+    let is_sound = (plastic.determinant() - 1.0).abs() < 1e-6;
+    if is_sound { Ok(plastic) } else { r.fail("an element has flowed to a shape of another volume") }
 }
 
 fn restore_fan(r: &mut Reader) -> Result<Fan, Error> {

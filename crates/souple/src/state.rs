@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 use crate::math::{Pose, mix};
 use crate::mesh::Topology;
@@ -35,6 +35,8 @@ pub struct BodyState {
     pub x: Vec<DVec3>,
     /// Velocities, m/s.
     pub v: Vec<DVec3>,
+    /// What each element has flowed to against the shape of the model, Fₚ, with determinant 1; empty if none may (`energy/plastic.rs`).
+    pub plastic: Vec<DMat3>,
     /// What joins the particles now; the model's until the body tears.
     pub topology: Arc<Topology>,
     /// Supported particles, ascending by vertex.
@@ -114,6 +116,7 @@ impl State {
                     BodyState {
                         x: body.topology.rest_positions.clone(),
                         v: vec![body.velocity; body.topology.len()],
+                        plastic: vec![DMat3::IDENTITY; body.plastic_elements()],
                         topology: Arc::clone(&body.topology),
                         pinned,
                         pin_offsets: vec![DVec3::ZERO; body.pins.len()],
@@ -143,6 +146,9 @@ impl State {
             hash.word(body.x.len() as u64);
             hash.vectors(&body.x);
             hash.vectors(&body.v);
+            for m in &body.plastic {
+                hash.vectors(&[m.x_axis, m.y_axis, m.z_axis]);
+            }
             hash.word(body.topology.version);
             hash.word(body.pinned.len() as u64);
             for pin in &body.pinned {
@@ -179,6 +185,7 @@ impl BodyState {
     pub fn copy_from(&mut self, other: &BodyState) {
         self.x.clone_from(&other.x);
         self.v.clone_from(&other.v);
+        self.plastic.clone_from(&other.plastic);
         if !Arc::ptr_eq(&self.topology, &other.topology) {
             self.topology = Arc::clone(&other.topology);
         }

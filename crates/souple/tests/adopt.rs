@@ -240,7 +240,7 @@ fn a_family_without_stiffness_shares_by_its_damping_and_one_without_either_is_no
 #[test]
 fn what_does_not_fit_is_told_and_nothing_changes() {
     let mut s = simulation(&scene());
-    s.start_recording("old".into());
+    s.start_recording("old".into()).unwrap();
     busy(&mut s);
     run(&mut s, 5);
     let before = s.state().clone();
@@ -294,7 +294,7 @@ fn what_does_not_fit_is_told_and_nothing_changes() {
 #[test]
 fn a_recording_ends_with_the_model_it_was_made_of() {
     let mut s = simulation(&scene());
-    s.start_recording("first".into());
+    s.start_recording("first".into()).unwrap();
     run(&mut s, 4);
     let recording = s.adopt(model(&scene())).unwrap().unwrap();
     assert_eq!((recording.scene.as_str(), recording.hashes.len()), ("first", 4));

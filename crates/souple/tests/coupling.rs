@@ -40,7 +40,7 @@ fn glued(a: &str, b: &str) -> LinkSprings {
     LinkSprings {
         between,
         within: Some(1e-6),
-        stiffness: 1e6,
+        stiffness: Some(1e6),
         rest_length: Some(0.0),
         ..LinkSprings::default()
     }
@@ -184,7 +184,7 @@ fn soft_links_between_groups_are_those_inside_one() {
         scene.links = vec![LinkSprings {
             between: ["left".into(), "right".into()],
             near: Some([0.25, 0.0, 0.0]),
-            stiffness: 50.0,
+            stiffness: Some(50.0),
             rest_length: Some(0.1),
             ..LinkSprings::default()
         }];
@@ -217,7 +217,7 @@ fn links_that_cannot_be_are_refused_by_name() {
     refused(|s| s.links[2].within = Some(-1.0), "link[2].within");
     refused(|s| s.links[2].within = None, "link[2]");
     refused(|s| s.links[1].near = Some([0.0; 3]), "link[1]");
-    refused(|s| s.links[1].stiffness = 0.0, "link[1].stiffness");
+    refused(|s| s.links[1].stiffness = Some(0.0), "link[1].stiffness");
     refused(|s| s.links[3].between = ["piece 0".into(), "piece 4".into()], "link[3].within");
     refused(|s| s.bodies[1].rigid = true, "body[1].young_modulus");
 }

@@ -530,7 +530,7 @@ fn a_cut_banner_falls_and_the_rest_hangs() {
         let run = |threads: usize| {
             let model = ModelBuilder::new(&scene).build().unwrap();
             let mut s = Simulation::new(model).with_threads(threads).unwrap();
-            s.start_recording(String::new());
+            s.start_recording(String::new()).unwrap();
             for step in 0..60 {
                 if step == 10 {
                     let [from, to, eye] = [[-1.0, -0.45, 0.0], [2.0, -0.55, 0.0], [0.5, -0.4, 4.0]];

@@ -3,8 +3,8 @@
 
 use glam::{DMat3, DVec3};
 use souple::energy::{
-    Aerodynamics, Area, Bending, Configuration, Dissipation, Energy, FanDrag, Grabs, Gravity, PairBlock,
-    Part, Pulls, Springs, Viscous, Volume, panel_force,
+    Aerodynamics, Area, Bending, Configuration, Dissipation, End, Energy, FanDrag, Grabs, Gravity, Link,
+    Links, PairBlock, Part, Pulls, ShapeMatching, Springs, Viscous, Volume, panel_force,
 };
 use souple::math::{rotation, uniform};
 use souple::mesh::{Topology, enclosed_volume};
@@ -50,6 +50,7 @@ struct Setup {
     topology: Topology,
     control: Control,
     parallel: Parallel,
+    plastic: Vec<DMat3>,
     x: Vec<DVec3>,
     v: Vec<DVec3>,
 }
@@ -74,7 +75,7 @@ impl Setup {
         let grown: Vec<DVec3> = topology.rest_positions.iter().map(|p| *p * size).collect();
         let x = shaken(&grown, 0.01, 3);
         let v = shaken(&vec![DVec3::ZERO; x.len()], 0.5, 5);
-        Setup { topology, control, parallel: Parallel::default(), x, v }
+        Setup { topology, control, parallel: Parallel::default(), plastic: Vec::new(), x, v }
     }
 
     fn q<'a>(&'a self, x: &'a [DVec3], v: &'a [DVec3]) -> Configuration<'a> {
@@ -84,6 +85,7 @@ impl Setup {
             t: 0.3,
             body: 0,
             topology: &self.topology,
+            plastic: &self.plastic,
             control: &self.control,
             parallel: &self.parallel,
         }
@@ -169,7 +171,7 @@ fn check_blocks(e: &dyn Energy, setup: &Setup) {
             blocks[p.i as usize] += p.block * d[p.j as usize];
             blocks[p.j as usize] += p.block.transpose() * d[p.i as usize];
         }
-        if let Some(w) = e.dense(&elements) {
+        if let Some((0, w)) = e.dense(&elements) {
             let w: Vec<DVec3> = w.as_chunks::<3>().0.iter().map(|w| DVec3::from(*w)).collect();
             let along = dot(&w, &d);
             blocks.iter_mut().zip(&w).for_each(|(b, w)| *b += *w * along);
@@ -366,6 +368,7 @@ fn threads_add_up_to_the_same_bits() {
                 t: 0.0,
                 body: 0,
                 topology: &topology,
+                plastic: &[],
                 control: &control,
                 parallel: &parallel,
             };
@@ -502,4 +505,109 @@ fn flat_and_pointlike_elements_have_finite_forces_and_matrices() {
             check_blocks(e, &setup);
         }
     }
+}
+
+/// A matrix of determinant 1 that is not the identity.
+fn flowed(seed: u64) -> DMat3 {
+    let numbers: [f64; 9] = std::array::from_fn(|k| 0.4 * (uniform(seed, k as u64) - 0.5));
+    let m = DMat3::IDENTITY + DMat3::from_cols_array(&numbers);
+    m * (1.0 / souple::math::cbrt(m.determinant()))
+}
+
+#[test]
+fn elements_that_have_flowed_obey_the_law() {
+    for law in SOLIDS {
+        let model = block(law, 0.0);
+        let e = elements(&model);
+        let count = model.bodies[0].topology.tetrahedra.len() + model.bodies[0].topology.hexahedra.len();
+        for size in [1.0, 1.4, 0.6] {
+            let mut setup = Setup::of(&model, size);
+            setup.plastic = (0..count as u64).map(flowed).collect();
+            check_gradient(e, &setup);
+            check_blocks(e, &setup);
+            check_internal(e, &setup);
+        }
+        // All of it has flowed to the same shape: there nothing pulls, wherever and however turned, and the matrix is exact.
+        let (turn, shape) = (rotation(DVec3::new(30.0, 70.0, -10.0)), flowed(7));
+        let mut setup = Setup::of(&model, 1.0);
+        setup.plastic = vec![shape; count];
+        setup.x = setup.topology.rest_positions.iter().map(|p| turn * (shape * *p) + DVec3::X).collect();
+        let still = vec![DVec3::ZERO; setup.x.len()];
+        let largest = setup.force(e, &setup.x, &still).iter().map(|f| f.length()).fold(0.0, f64::max);
+        assert!(largest < 1e-12 * 30.0, "{law:?}: {largest}");
+        check_product(e, &setup, true, false);
+        // Turning it costs nothing.
+        let model = block(law, 0.02);
+        let rigid: Vec<DVec3> = setup.x.iter().map(|x| DVec3::new(1.0, 2.0, 3.0).cross(*x)).collect();
+        let rubbed = setup.force(elements(&model), &setup.x, &rigid);
+        assert!(rubbed.iter().all(|f| f.length() < 1e-11), "{law:?}: rigid motion is damped");
+    }
+}
+
+/// Blocks of shape matching are of the diagonal alone: the rest of its matrix is in the product.
+fn check_positive(e: &dyn Energy, setup: &Setup) {
+    let q = setup.q(&setup.x, &setup.v);
+    let mut elements = Vec::new();
+    e.linearise(&q, 0.7, 0.2, &mut elements);
+    for seed in 0..20 {
+        let d = shaken(&vec![DVec3::ZERO; setup.x.len()], 1.0, 100 + seed);
+        let other = shaken(&vec![DVec3::ZERO; setup.x.len()], 1.0, 200 + seed);
+        let product = |d: &[DVec3]| {
+            let mut product = vec![DVec3::ZERO; d.len()];
+            e.add_product(&q, &elements, Part::StiffnessAndDamping, d, &mut product);
+            product
+        };
+        assert!(dot(&d, &product(&d)) >= 0.0);
+        let (ab, ba) = (dot(&other, &product(&d)), dot(&d, &product(&other)));
+        assert!((ab - ba).abs() < 1e-12 * dot(&d, &product(&d)), "not symmetric: {ab} {ba}");
+    }
+}
+
+#[test]
+fn shape_matching_obeys_the_law() {
+    let model = block((Cells::Five, SolidLaw::Polar), 0.0);
+    let topology = &model.bodies[0].topology;
+    for linear in [0.0, 0.3, 0.9] {
+        let e = ShapeMatching::new(400.0, linear, &topology.rest_positions, &topology.masses).unwrap();
+        for size in [1.0, 1.4, 0.6] {
+            let setup = Setup::of(&model, size);
+            check_gradient(&e, &setup);
+            check_positive(&e, &setup);
+            check_internal(&e, &setup);
+        }
+        // Grown, the matrix is exact: the turn of the goals is that of the larger inertia.
+        let mut setup = Setup::of(&model, 1.0);
+        let grown: Vec<DVec3> = topology.rest_positions.iter().map(|p| *p * 1.3).collect();
+        setup.x = shaken(&grown, 5e-4, 3);
+        check_product(&e, &setup, true, false);
+    }
+    // A flat body has a best rotation, but no best linear map; a line has neither.
+    let flat: Vec<DVec3> = topology.rest_positions.iter().map(|p| DVec3::new(p.x, 0.0, p.z)).collect();
+    let line: Vec<DVec3> = topology.rest_positions.iter().map(|p| DVec3::new(p.x, 0.0, 0.0)).collect();
+    assert!(ShapeMatching::new(1.0, 0.0, &flat, &topology.masses).is_some());
+    assert!(ShapeMatching::new(1.0, 0.5, &flat, &topology.masses).is_none());
+    assert!(ShapeMatching::new(1.0, 0.0, &line, &topology.masses).is_none());
+}
+
+#[test]
+fn links_of_points_obey_the_law() {
+    let setup = Setup::new(1.2);
+    let mean =
+        |first: u32, weights: [f64; 4]| End::mean(std::array::from_fn(|k| (first + k as u32, weights[k])));
+    let (from, to) = (mean(3, [0.4, 0.8, -0.5, 0.3]), mean(14, [0.25; 4]));
+    let joint = Link { from, to, rest_length: 0.0, stiffness: 30.0, damping: 0.4 };
+    let rod = Link { to: End::particle(9), rest_length: 0.02, ..joint };
+    let anchor = Link { to: End::world(DVec3::new(0.1, 0.2, 0.3)), ..joint };
+    for link in [joint, rod] {
+        let links = Links { links: vec![link] };
+        check_gradient(&links, &setup);
+        check_product(&links, &setup, true, true);
+        check_blocks(&links, &setup);
+        // Damping acts against any motion of the ends to each other, also across: it leaves a torque where they are apart.
+        check_internal(&Links { links: vec![Link { damping: 0.0, ..link }] }, &setup);
+    }
+    let links = Links { links: vec![anchor] };
+    check_gradient(&links, &setup);
+    check_product(&links, &setup, true, true);
+    check_blocks(&links, &setup);
 }

@@ -153,18 +153,19 @@ fn snapshots_hold_the_fan_and_older_ones_are_read() {
     let scene = banner([6, 6]);
     let mut s = simulation(&scene);
     run(&mut s, 3);
-    // Version 1 ended where the fan now begins, a byte; version 2 before the four that say how long the body was still.
+    // Version 1 ended where the fan now begins, a byte; version 2 before the four that say how long the body was still; version 3 before the eight that
+    // count the elements that may flow.
     let bytes = s.snapshot();
-    assert_eq!(bytes[8..12], [3, 0, 0, 0]);
+    assert_eq!(bytes[8..12], [4, 0, 0, 0]);
     let mut restored = simulation(&scene);
-    for (version, missing) in [(1, 5), (2, 4)] {
+    for (version, missing) in [(1, 13), (2, 12), (3, 8)] {
         let mut old = bytes[..bytes.len() - 8 - missing].to_vec();
         old[8] = version;
         restored.restore(&snapshot::with_checksum(&old)).unwrap();
         assert_eq!(restored.state(), s.state());
     }
     let mut unknown = bytes[..bytes.len() - 8].to_vec();
-    for version in [0, 4] {
+    for version in [0, 5] {
         unknown[8] = version;
         let error = restored.restore(&snapshot::with_checksum(&unknown)).unwrap_err().to_string();
         assert!(error.contains(&format!("version {version}")), "{error}");
@@ -177,8 +178,8 @@ fn snapshots_hold_the_fan_and_older_ones_are_read() {
     assert_eq!(restored.state().fan, s.state().fan);
     // A fan that no command would have made.
     let bytes = s.snapshot();
-    // Before it is said how long the body was still, and before the checksum.
-    let radius = bytes.len() - 8 - 4 - 8;
+    // Before it is said how long the body was still and how many elements may flow, and before the checksum.
+    let radius = bytes.len() - 8 - 8 - 4 - 8;
     let mut damaged = bytes[..bytes.len() - 8].to_vec();
     damaged[radius..radius + 8].copy_from_slice(&(-1.0f64).to_le_bytes());
     assert!(restored.restore(&snapshot::with_checksum(&damaged)).unwrap_err().to_string().contains("fan"));

@@ -1,9 +1,10 @@
 //! Pressure and volume: what is refused, what a closed body keeps with every kind of solver, air that gets out.
 
 use glam::DVec3;
+use souple::mesh::enclosed_volume;
 use souple::scene::{
-    Ball, Body, Collider, ColliderShape, Family, Grid, Group, InlineMesh, Inside, Layout, Pin, Placement,
-    Rayleigh, Scene, Select, Shape, SolverKind, Springs, Time,
+    Ball, Body, Cells, Collider, ColliderShape, Embed, Family, Grid, Group, InlineMesh, Inside, Layout, Pin,
+    Placement, Rayleigh, Scene, Select, Shape, SolverKind, Springs, Time,
 };
 use souple::{Command, ModelBuilder, Simulation};
 
@@ -197,4 +198,60 @@ fn any_start_is_stood() {
             assert!(x.iter().all(|x| x.length() < 50.0), "{shrunk} {bulk_modulus}");
         }
     }
+}
+
+/// A solid ball in cells, with something inside its surface.
+fn solid(cut: Cells, solver: SolverKind, inside: Option<Inside>) -> Scene {
+    let body = Body {
+        name: "solid".into(),
+        shape: Shape::Ball(Ball { radius: 0.2, subdivisions: 3 }),
+        embed: Some(Embed { cell: 0.1, cut, ..Embed::default() }),
+        density: Some(1000.0),
+        young_modulus: Some(2e4),
+        inside,
+        ..Body::default()
+    };
+    let groups = vec![Group { solver, ..Group::default() }];
+    Scene { groups, bodies: vec![body], gravity: [0.0; 3], ..Scene::default() }
+}
+
+#[test]
+fn pressure_acts_on_the_surface_of_an_embedded_solid() {
+    let run = |cut: Cells, solver: SolverKind, inside: Inside| {
+        let mut scene = solid(cut, solver, Some(inside));
+        scene.groups[0].cg.tolerance = 1e-8;
+        scene.bodies[0].rayleigh = Some(Rayleigh { mass: 5.0, stiffness: Some(0.01) });
+        let mut s = Simulation::new(ModelBuilder::new(&scene).build().unwrap());
+        (0..120).for_each(|_| s.step());
+        assert!(s.warnings().is_empty(), "{:?}", s.warnings());
+        let topology = &s.model().bodies[0].topology;
+        let volume = |x: &[DVec3]| enclosed_volume(x, &topology.triangles);
+        assert!(s.measures().momentum.length() < 1e-6);
+        volume(&s.state().bodies[0].x) / volume(&topology.rest_positions) - 1.0
+    };
+    for cut in [Cells::Hexahedra, Cells::Five] {
+        // It grows, and less if what is inside keeps its volume, with any solver.
+        let gas = Inside { pressure: 3e3, bulk_modulus: 0.0 };
+        let water = Inside { pressure: 3e3, bulk_modulus: 1e7 };
+        let (one, other) = (SolverKind::ImplicitEulerCg, SolverKind::ImplicitEulerCholesky);
+        let (grown, same) = (run(cut, one, gas), run(cut, other, gas));
+        assert!(grown > 0.02, "{cut:?}: {grown}");
+        assert!((grown / same - 1.0).abs() < 1e-3, "{cut:?}: {grown} {same}");
+        for solver in [one, other] {
+            let kept = run(cut, solver, water);
+            // p₀ = K ΔV/V, but for what the elements carry.
+            assert!(kept > 0.0 && kept < 3.1e-4, "{cut:?} {solver:?}: {kept}");
+        }
+    }
+}
+
+#[test]
+fn a_search_for_equilibrium_takes_pressure_but_no_bulk_modulus() {
+    let mut scene =
+        solid(Cells::Five, SolverKind::QuasiStatic, Some(Inside { pressure: 1e3, bulk_modulus: 0.0 }));
+    scene.bodies[0].pins = vec![Pin { select: Select::Near([0.0, -0.2, 0.0]), ..Pin::default() }];
+    ModelBuilder::new(&scene).build().unwrap();
+    scene.bodies[0].inside = Some(Inside { pressure: 0.0, bulk_modulus: 1e6 });
+    let error = ModelBuilder::new(&scene).build().unwrap_err().to_string();
+    assert!(error.contains("inside.bulk_modulus") && error.contains("quasi_static"), "{error}");
 }

@@ -216,9 +216,10 @@ fn an_embedded_ball_lands_on_its_surface() {
     let mut s = start(&scene);
     (0..180).for_each(|_| s.step());
     let measures = s.measures();
-    // On the skin, less what the spring of a contact gives way; and at rest: the whole ball would have 7.7 J if it fell for a step.
+    // On the skin, less what the spring of a contact gives way; and it does not fall: in a step it would get 0.16 m/s. It may roll: its
+    // surface has corners, and it need not lie on the right ones.
     assert!(measures.lowest > 0.5e-3 && measures.lowest < 2.1e-3, "{}", measures.lowest);
-    assert!(measures.kinetic_energy < 0.1, "{}", measures.kinetic_energy);
+    assert!((measures.momentum.y / measures.mass).abs() < 0.016, "{}", measures.momentum);
     let highest = s.state().bodies[0].x.iter().map(|x| x.y).fold(0.0, f64::max);
     assert!(highest > 0.9 && highest < 1.1, "{highest}");
 }
@@ -262,7 +263,8 @@ fn grids_and_incomplete_factors_find_what_a_whole_factor_finds() {
         let mut scene = beam(SolverKind::ImplicitEulerCg, true);
         scene.bodies[0].shape =
             Shape::Block(Block { size: [0.2, 0.04, 0.04], cells: [25, 5, 5], cut: Cells::Hexahedra });
-        scene.groups[0].cg = Cg { tolerance: 1e-7, max_iterations: 500, preconditioner, multigrid };
+        scene.groups[0].cg =
+            Cg { tolerance: 1e-7, max_iterations: 500, preconditioner, multigrid, ..Cg::default() };
         let mut s = start(&scene).with_threads(threads).unwrap();
         let mut most = 0;
         for _ in 0..20 {
@@ -420,4 +422,123 @@ fn points_of_an_embedded_surface_are_anchored_and_moved_by_hand() {
     s.command(Command::FreeMany { body, vertices: held }).unwrap();
     (0..20).for_each(|_| s.step());
     assert!(s.measures().lowest < lowest - 0.3);
+}
+
+/// Any budget is stable (FAU-32, FAU-38): a beam that swings under its weight, and one that was thrown together at random, in a handful of iterations.
+#[test]
+fn few_iterations_are_stable() {
+    for most in [1, 2, 5] {
+        for preconditioner in [Preconditioner::Auto, Preconditioner::Blocks] {
+            for clamped in [true, false] {
+                let mut scene = beam(SolverKind::ImplicitEulerCg, clamped);
+                scene.groups[0].cg = Cg { max_iterations: most, preconditioner, ..Cg::default() };
+                scene.bodies[0].rayleigh = None;
+                if !clamped {
+                    scene.gravity = [0.0; 3];
+                }
+                let mut s = start(&scene);
+                if !clamped {
+                    for (i, x) in s.state_mut().bodies[0].x.iter_mut().enumerate() {
+                        let part = |k: u64| 0.01 * (souple::math::uniform(3, 3 * i as u64 + k) - 0.5);
+                        *x += DVec3::new(part(0), part(1), part(2));
+                    }
+                }
+                let energy = |s: &Simulation| {
+                    let m = s.measures();
+                    m.kinetic_energy + m.elastic_energy + m.potential_energy
+                };
+                let first = energy(&s);
+                // Of a body that is strained by as much as it is long a step is not linear: then energy is bounded, not less in each.
+                let bound = if clamped { first + 0.02 * first.abs().max(0.1) } else { 1.5 * first };
+                for _ in 0..300 {
+                    s.step();
+                    assert!(energy(&s) < bound, "{most} {preconditioner:?}: {} {first}", energy(&s));
+                }
+                assert!(energy(&s) < first, "{most} {preconditioner:?}: {} {first}", energy(&s));
+                let diverged = |w: &souple::Warning| !matches!(w.kind, WarningKind::CutShort { .. });
+                assert!(!s.warnings().iter().any(diverged), "{:?}", s.warnings());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_time_budget_is_honest() {
+    let mut scene = beam(SolverKind::ImplicitEulerCg, true);
+    // So short that one iteration is all.
+    scene.groups[0].cg = Cg { max_ms: Some(1e-6), tolerance: 1e-9, ..Cg::default() };
+    let model = ModelBuilder::new(&scene).build().unwrap();
+    let lints = souple::check::lint(&scene, &model);
+    assert!(lints.iter().any(|lint| lint.field == "group[0].cg.max_ms"), "{lints:?}");
+    let mut s = Simulation::new(model);
+    let error = s.start_recording(String::new()).unwrap_err().to_string();
+    assert!(error.contains("cg.max_ms"), "{error}");
+    (0..20).for_each(|_| s.step());
+    assert_eq!(s.solver_iterations(0), 1);
+    assert!(s.profile().cut_short > 0);
+    // Enough time is as none.
+    let run = |max_ms: Option<f64>| {
+        scene.groups[0].cg.max_ms = max_ms;
+        let mut s = start(&scene);
+        (0..5).for_each(|_| s.step());
+        s.state().bodies[0].x.clone()
+    };
+    let mut run = run;
+    assert_eq!(run(Some(1e9)), run(None));
+    scene.groups[0].cg.max_ms = Some(0.0);
+    let error = ModelBuilder::new(&scene).build().unwrap_err().to_string();
+    assert!(error.contains("group[0].cg.max_ms"), "{error}");
+}
+
+#[test]
+fn the_longest_explicit_step_of_a_solid_is_forecast() {
+    for (cut, solver) in [
+        (Cells::Five, SolverKind::SymplecticEuler),
+        (Cells::Hexahedra, SolverKind::Verlet),
+        (Cells::Five, SolverKind::Rk4),
+    ] {
+        let scene = |fps: f64| {
+            let mut scene = beam(solver, false);
+            scene.bodies[0].shape = Shape::Block(Block { size: [0.2, 0.04, 0.04], cells: [5, 2, 2], cut });
+            scene.bodies[0].rayleigh = Some(Rayleigh { mass: 0.0, stiffness: Some(1e-5) });
+            scene.gravity = [0.0; 3];
+            scene.time.fps = fps;
+            scene
+        };
+        let longest = souple::check::forecast_steps(start(&scene(60.0)).model())[0].longest_dt;
+        assert!(longest.is_finite() && longest > 1e-5, "{longest}");
+        let shaken = |h: f64| {
+            let mut s = start(&scene(1.0 / h));
+            for (i, x) in s.state_mut().bodies[0].x.iter_mut().enumerate() {
+                let part = |k: u64| 1e-7 * (souple::math::uniform(3, 3 * i as u64 + k) - 0.5);
+                *x += DVec3::new(part(0), part(1), part(2));
+            }
+            for _ in 0..1500 {
+                s.step();
+                if !s.warnings().is_empty() {
+                    return f64::INFINITY;
+                }
+            }
+            s.measures().kinetic_energy
+        };
+        assert!(shaken(0.9 * longest) < 1e-9, "{cut:?} {solver:?}: unstable below {longest}");
+        assert!(shaken(1.1 * longest) > 1e-6, "{cut:?} {solver:?}: stable above {longest}");
+        let odd = scene(0.5 / longest);
+        let lints = souple::check::lint(&odd, start(&odd).model());
+        assert!(lints.iter().any(|lint| lint.message.contains("will diverge")), "{lints:?}");
+    }
+}
+
+#[test]
+fn a_flat_tetrahedron_is_refused_as_one() {
+    let mut scene = beam(SolverKind::ImplicitEulerCg, false);
+    for last in [[0.3, 0.3, 0.0], [0.5, 0.0, 0.0]] {
+        let positions = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], last, [0.0, 0.0, 1.0]];
+        let tetrahedra = vec![[0, 1, 2, 4], [0, 1, 2, 3]];
+        scene.bodies[0].shape =
+            Shape::Mesh(souple::scene::InlineMesh { positions, tetrahedra, ..Default::default() });
+        let error = ModelBuilder::new(&scene).build().unwrap_err().to_string();
+        assert!(error.contains("tetrahedron 1") && error.contains("volume"), "{error}");
+        assert!(!error.contains("triangle"), "{error}");
+    }
 }

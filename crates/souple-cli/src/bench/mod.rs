@@ -6,11 +6,12 @@
 //! `scale-1m` (all: `scale`) are `w1` with up to a million vertices, `many` is a thousand small cloths, `limit` sets the
 //! real-time solver against what the machine can do; `methods` compares solvers by time, stretch and motion on the cloth of
 //! w1, and draws it too (`methods-32`: the coarse cloth only); `growth-10k` to `growth-100k` (all: `growth`) are the pile with
-//! up to 10⁵ triangles; `contact` runs the scenes of `scenes/contact` with fast and with safe contact. `scale`, `growth`, `methods` and
-//! `contact` take minutes and run only when they are named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
+//! up to 10⁵ triangles; `contact` runs the scenes of `scenes/contact` with fast and with safe contact. `convergence` solves a
+//! beam with more and more elements, and draws it. `scale`, `growth`, `methods`, `contact` and `convergence` take minutes and run only when they are named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
 //! engines beside it.
 
 mod contact;
+mod convergence;
 mod integrators;
 mod limit;
 mod methods;
@@ -128,17 +129,19 @@ pub fn run(args: &BenchArgs) -> Outcome {
         (false, true) => &[32],
         (false, false) => &[],
     };
+    let converges = named(convergence::NAME);
     if let Some(path) = &args.plot {
-        if wanted("integrators") != sizes.is_empty() {
+        if [wanted("integrators"), !sizes.is_empty(), converges].iter().filter(|one| **one).count() != 1 {
             return Err(Failure::Usage(
-                "--plot draws one comparison: run `souple bench integrators --plot FILE` or `souple bench methods --plot FILE`"
+                "--plot draws one comparison: run `souple bench integrators --plot FILE`, with `methods` or `convergence` instead"
                     .into(),
             ));
         }
         disk::check_writable(path)?;
     }
     let mut figures = Vec::new();
-    let others = ["integrators", "viewer", "limit", "methods-32", "methods", contact::NAME];
+    let others =
+        ["integrators", "viewer", "limit", "methods-32", "methods", contact::NAME, convergence::NAME];
     for name in known.into_iter().filter(|name| !others.contains(name) && wanted(name)) {
         for workload in workloads::of(name)? {
             for (k, runs) in workloads::Runs::of(args).into_iter().enumerate() {
@@ -173,14 +176,22 @@ pub fn run(args: &BenchArgs) -> Outcome {
     }
     let methods = methods::compare(sizes, args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
     let contact = contact::compare(args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
+    let mut beams = Vec::new();
+    if converges {
+        beams = convergence::compare(|row| if args.json { Ok(()) } else { say(&row.line()) })?;
+    }
     if let Some(path) = &args.plot {
-        let picture = if sizes.is_empty() { plot::integrators(&comparison) } else { plot::methods(&methods) };
+        let picture = match (converges, sizes.is_empty()) {
+            (true, _) => plot::convergence(&beams),
+            (false, true) => plot::integrators(&comparison),
+            (false, false) => plot::methods(&methods),
+        };
         disk::write(path, picture.as_bytes())?;
     }
     if args.json {
         let answer = serde_json::json!({
             "workloads": figures, "integrators": comparison, "viewer": pictures, "limit": limit, "methods": methods,
-            "contact": contact,
+            "contact": contact, "convergence": beams,
         });
         say_json(&answer)?;
     }

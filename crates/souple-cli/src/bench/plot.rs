@@ -1,8 +1,9 @@
-//! Comparisons as SVG pictures: integrators as three panels of bars, methods as two panels of points, all on logarithmic
-//! axes.
+//! Comparisons as SVG pictures: integrators as three panels of bars, methods as two panels of points, beams as lines, all on
+//! logarithmic axes.
 
 use std::fmt::Write;
 
+use super::convergence::{self, ELEMENTS, EXACT_MM};
 use super::integrators::Comparison;
 use super::methods::{PEERS, Row};
 
@@ -122,6 +123,9 @@ const COLOURS: [(&str, &str); 4] = [
     ("implicit_euler_cg", "#f58518"),
 ];
 
+/// What is below the panels of methods.
+const TIME: &str = "ms per frame, one thread";
+
 /// A panel of points on two logarithmic axes.
 struct Field {
     left: f64,
@@ -152,7 +156,7 @@ impl Field {
         (self.left + FIELD.0 * share(x, self.x), FIELD_TOP + FIELD.1 * (1.0 - share(y, self.y)))
     }
 
-    fn draw_axes(&self, svg: &mut String, title: &str) {
+    fn draw_axes(&self, svg: &mut String, title: &str, below: &str) {
         let (right, bottom) = (self.left + FIELD.0, FIELD_TOP + FIELD.1);
         let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\">{title}</text>", self.left, FIELD_TOP - 10.0);
         for power in self.x.0 as i32..=self.x.1 as i32 {
@@ -180,7 +184,7 @@ impl Field {
         let middle = 0.5 * (self.left + right);
         let _ = writeln!(
             svg,
-            "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\" font-size=\"12\">ms per frame, one thread</text>",
+            "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\" font-size=\"12\">{below}</text>",
             bottom + 34.0
         );
     }
@@ -256,8 +260,8 @@ pub fn methods(rows: &[Row]) -> String {
     // The same times in both panels.
     let all: Vec<(f64, f64)> = rows.iter().map(motion).collect();
     let right = Field { x: left.x, ..Field::around(FIELD_LEFT + FIELD.0 + FIELD_GAP, &all) };
-    left.draw_axes(&mut svg, "mean stretch at the end, %");
-    right.draw_axes(&mut svg, "error of the motion over 2 s, mm (centre of mass, rms)");
+    left.draw_axes(&mut svg, "mean stretch at the end, %", TIME);
+    right.draw_axes(&mut svg, "error of the motion over 2 s, mm (centre of mass, rms)", TIME);
     let mut lowest = f64::NEG_INFINITY;
     for peer in &PEERS {
         let (x, y) = left.place((peer.ms, peer.stretch_percent));
@@ -300,4 +304,51 @@ fn draw_cross(svg: &mut String, x: f64, y: f64) {
         x - 4.0,
         y - 4.0
     );
+}
+
+/// The picture of beams: how far their end drops, and how far that is from the beam of no mesh, against the number of vertices.
+pub fn convergence(rows: &[convergence::Row]) -> String {
+    let (width, height) = (FIELD_LEFT + 2.0 * FIELD.0 + FIELD_GAP + 30.0, FIELD_TOP + FIELD.1 + 46.0);
+    let mut svg = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        svg,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"13\">\n\
+         <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n\
+         <text x=\"12\" y=\"24\" font-size=\"17\" font-weight=\"bold\">A clamped beam that sags under its weight, ν = 0.45</text>"
+    );
+    let series: Vec<(&str, &str)> =
+        ELEMENTS.iter().zip(["#4c78a8", "#72b7b2", "#f58518", "#e45756"]).map(|(e, c)| (e.0, c)).collect();
+    let mut x = 12.0;
+    for (name, colour) in &series {
+        draw_mark(&mut svg, 32, colour, x + 4.0, 44.0);
+        let _ = writeln!(svg, "<text x=\"{}\" y=\"48\" font-size=\"12\">{name}</text>", x + 13.0);
+        x += 38.0 + 6.4 * name.len() as f64;
+    }
+    let drop = |r: &convergence::Row| (r.vertices as f64, r.tip_drop_mm);
+    let error = |r: &convergence::Row| (r.vertices as f64, r.error_percent().abs());
+    let around = |left: f64, point: &dyn Fn(&convergence::Row) -> (f64, f64)| {
+        Field::around(left, &rows.iter().map(point).collect::<Vec<_>>())
+    };
+    let (left, right) = (around(FIELD_LEFT, &drop), around(FIELD_LEFT + FIELD.0 + FIELD_GAP, &error));
+    left.draw_axes(&mut svg, "drop of the end, mm", "vertices");
+    right.draw_axes(&mut svg, "distance from the beam of no mesh, %", "vertices");
+    let (start, y) = left.place((10f64.powf(left.x.0), EXACT_MM));
+    let _ = writeln!(
+        svg,
+        "<line x1=\"{start:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"#555555\" stroke-dasharray=\"5 4\"/>\n\
+         <text x=\"{:.1}\" y=\"{:.1}\" font-size=\"11\" fill=\"#555555\">{EXACT_MM} mm</text>",
+        start + FIELD.0,
+        start + 6.0,
+        y - 5.0
+    );
+    for (field, point) in [(&left, &drop as &dyn Fn(&convergence::Row) -> (f64, f64)), (&right, &error)] {
+        for (name, colour) in &series {
+            let own = rows.iter().filter(|r| r.elements == *name);
+            let points = own.map(|r| (point(r), String::new())).collect();
+            field.draw_series(&mut svg, 32, colour, points);
+        }
+    }
+    svg.push_str("</svg>\n");
+    svg
 }

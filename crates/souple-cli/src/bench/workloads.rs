@@ -19,7 +19,7 @@ use crate::report::ProfileReport;
 
 /// Names that can be asked for, in the order in which they run. Those of [`SCALE`] come first: memory that others have left
 /// behind would be used again and not be seen.
-pub const NAMES: [&str; 26] = [
+pub const NAMES: [&str; 27] = [
     "scale-1k",
     "scale-10k",
     "scale-100k",
@@ -46,6 +46,7 @@ pub const NAMES: [&str; 26] = [
     "methods-32",
     "methods",
     super::contact::NAME,
+    super::convergence::NAME,
 ];
 
 /// The groups: each stands for all workloads whose names begin with it and a dash. They take minutes, so they only run when

@@ -13,7 +13,10 @@ mod conservation;
 mod contact;
 mod inside;
 mod integrators;
+mod joints;
 mod ordering;
+mod plastic;
+mod skin;
 mod solids;
 mod statics;
 mod surfaces;
@@ -111,7 +114,7 @@ impl Case {
 /// A group of cases that are computed together.
 type Group = (&'static str, fn() -> Vec<Case>);
 
-const GROUPS: [Group; 30] = [
+const GROUPS: [Group; 34] = [
     ("integrators/amplification", integrators::amplification),
     ("integrators/bounded", integrators::bounded),
     ("integrators/convergence", integrators::convergence),
@@ -138,8 +141,12 @@ const GROUPS: [Group; 30] = [
     ("solids/patch", solids::patch),
     ("solids/beam", solids::beam),
     ("solids/frequency", solids::frequency),
+    ("joints/pendulum", joints::pendulum),
+    ("solids/plastic/held", plastic::held),
+    ("solids/plastic/creep", plastic::creep),
     ("solids/pieces", solids::pieces),
     ("solids/recovery", solids::recovery),
+    ("skin/twist", skin::twist),
     ("momentum", conservation::momentum),
     ("energy", conservation::energy),
 ];

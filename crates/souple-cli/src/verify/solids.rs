@@ -85,6 +85,7 @@ fn forces(s: &Simulation, x: &[DVec3]) -> Vec<DVec3> {
         t: 0.0,
         body: 0,
         topology: &body.topology,
+        plastic: &[],
         control: &control,
         parallel: &parallel,
     };
@@ -207,7 +208,7 @@ pub(super) fn pieces() -> Vec<Case> {
             between: [pair[0].name.clone(), pair[1].name.clone()],
             within: Some(1e-6),
             rest_length: Some(0.0),
-            stiffness: 1e6,
+            stiffness: Some(1e6),
             ..LinkSprings::default()
         });
         let links = links.collect();

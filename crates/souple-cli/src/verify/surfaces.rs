@@ -396,13 +396,15 @@ pub(super) fn collision() -> Vec<Case> {
                 v.iter().map(|v| v.y).sum::<f64>() / v.len() as f64
             };
             // All parts meet at once; each of the two has a place that is rounded before and after.
-            cases.push(Case::new(
+            let case = Case::new(
                 format!("surfaces/collision speed {label}/{name}"),
                 "e v, m/s",
                 restitution * speed,
                 mean(1) - mean(0),
                 4.0 * off,
-            ));
+            );
+            let reason = "springs of contacts inside the system give back what they were pressed by";
+            cases.push(if restitution == 0.0 { case.known_miss(2e-3 * speed, reason) } else { case });
         }
     }
     cases

@@ -121,7 +121,7 @@ fn check_size(bytes: u128) -> Result<(), ExportError> {
 }
 
 /// Header, JSON chunk padded with spaces, binary chunk padded with zeros.
-fn container(mut json: Vec<u8>, mut binary: Vec<u8>) -> Result<Vec<u8>, ExportError> {
+pub(super) fn container(mut json: Vec<u8>, mut binary: Vec<u8>) -> Result<Vec<u8>, ExportError> {
     json.resize(json.len().next_multiple_of(4), b' ');
     binary.resize(binary.len().next_multiple_of(4), 0);
     let total = HEADER_BYTES + 2 * CHUNK_HEADER_BYTES + json.len() + binary.len();

@@ -14,10 +14,12 @@
 pub mod glb;
 pub mod obj_sequence;
 pub mod point_cache;
+pub mod rig;
 pub mod table;
 pub mod vtk;
 
 use crate::animation::AnimationError;
+use souple::skin::RigError;
 use thiserror::Error;
 
 /// Why a file could not be made.
@@ -26,6 +28,9 @@ pub enum ExportError {
     /// The animation itself is wrong.
     #[error(transparent)]
     Animation(#[from] AnimationError),
+    /// A character is not usable.
+    #[error("{0}; repair the rig")]
+    Rig(#[from] RigError),
     /// The file would be larger than its format can say.
     #[error("the {format} file would need {bytes} bytes, but the format ends at {limit}; {remedy}")]
     TooLarge {

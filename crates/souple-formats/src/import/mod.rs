@@ -1,4 +1,4 @@
-//! Meshes from bytes: triangles from OBJ, PLY, STL and 3DS (ESSI-13, ESSI-14), tetrahedra from Gmsh, TetGen, VTK, VTU and
+//! Meshes from bytes: triangles from OBJ, PLY, STL and 3DS (ESSI-13, ESSI-14), characters from glTF ([`read_rig`], SIM-01), tetrahedra from Gmsh, TetGen, VTK, VTU and
 //! MEDIT files (FAU-01, FAU-04), and voxels from NRRD and NIfTI ([`volume`], FAU-14).
 //!
 //! Each reader is small and our own, so that an error names the line or the byte where the file went wrong and what to
@@ -12,6 +12,9 @@
 //! welded on reading. Lengths are taken as metres. Only 3DS data is turned (from z up to y up); the other formats do
 //! not say which way is up.
 
+mod gltf;
+mod gltf_accessor;
+mod gltf_json;
 mod gmsh;
 mod medit;
 mod numbers;
@@ -27,12 +30,14 @@ mod vtk;
 mod vtu;
 mod xml;
 
+pub use gltf::{ReadBeside, read_gltf_surface, read_rig};
 pub use solid::{SolidMesh, read_solid, read_tetgen};
 
 use std::fmt;
 
 use glam::DVec3;
 use souple::mesh::{MAX_VERTICES, MeshError, TriMesh};
+use souple::skin::RigError;
 use thiserror::Error;
 
 /// The mesh formats that can be read.
@@ -56,11 +61,13 @@ pub enum MeshFormat {
     Vtu,
     /// MEDIT mesh, text; a solid.
     Medit,
+    /// glTF 2.0, binary or text; a character, or its surface at rest.
+    Gltf,
 }
 
 impl MeshFormat {
     /// Every format, in the order of their names in messages.
-    pub const ALL: [MeshFormat; 9] = [
+    pub const ALL: [MeshFormat; 10] = [
         MeshFormat::Obj,
         MeshFormat::Ply,
         MeshFormat::Stl,
@@ -70,16 +77,20 @@ impl MeshFormat {
         MeshFormat::Vtk,
         MeshFormat::Vtu,
         MeshFormat::Medit,
+        MeshFormat::Gltf,
     ];
 
     /// Every file extension that is known, in lower case and without the dot.
-    pub const EXTENSIONS: [&str; 10] =
-        ["obj", "ply", "stl", "3ds", "msh", "ele", "node", "vtk", "vtu", "mesh"];
+    pub const EXTENSIONS: [&str; 12] =
+        ["obj", "ply", "stl", "3ds", "msh", "ele", "node", "vtk", "vtu", "mesh", "glb", "gltf"];
 
     /// The format that goes with a file extension (without the dot, upper or lower case).
     pub fn from_extension(extension: &str) -> Option<MeshFormat> {
         if extension.eq_ignore_ascii_case("node") {
             return Some(MeshFormat::TetGen);
+        }
+        if extension.eq_ignore_ascii_case("gltf") {
+            return Some(MeshFormat::Gltf);
         }
         MeshFormat::ALL.into_iter().find(|format| format.extension().eq_ignore_ascii_case(extension))
     }
@@ -87,7 +98,9 @@ impl MeshFormat {
     /// Whether files of it hold tetrahedra, for [`read_solid`]; of those [`read_mesh`] gives the surface.
     pub fn is_solid(self) -> bool {
         match self {
-            MeshFormat::Obj | MeshFormat::Ply | MeshFormat::Stl | MeshFormat::ThreeDs => false,
+            MeshFormat::Obj | MeshFormat::Ply | MeshFormat::Stl | MeshFormat::ThreeDs | MeshFormat::Gltf => {
+                false
+            }
             MeshFormat::Gmsh | MeshFormat::TetGen | MeshFormat::Vtk | MeshFormat::Vtu | MeshFormat::Medit => {
                 true
             }
@@ -106,6 +119,7 @@ impl MeshFormat {
             MeshFormat::Vtk => "vtk",
             MeshFormat::Vtu => "vtu",
             MeshFormat::Medit => "mesh",
+            MeshFormat::Gltf => "glb",
         }
     }
 }
@@ -122,6 +136,7 @@ impl fmt::Display for MeshFormat {
             MeshFormat::Vtk => "VTK",
             MeshFormat::Vtu => "VTU",
             MeshFormat::Medit => "MEDIT",
+            MeshFormat::Gltf => "glTF",
         })
     }
 }
@@ -185,6 +200,8 @@ pub enum Place {
     Line(usize),
     /// A byte offset, the first being 0.
     Byte(usize),
+    /// An entry of a list of the file, the first being 0.
+    Item(&'static str, usize),
 }
 
 impl fmt::Display for Place {
@@ -192,6 +209,7 @@ impl fmt::Display for Place {
         match self {
             Place::Line(line) => write!(f, "line {line}"),
             Place::Byte(byte) => write!(f, "byte {byte}"),
+            Place::Item(list, index) => write!(f, "{list} {index}"),
         }
     }
 }
@@ -351,6 +369,14 @@ pub enum ImportError {
         /// What is wrong with the mesh.
         source: MeshError,
     },
+    /// The character that was read is not usable.
+    #[error("{format}: {source}; repair it where it was made")]
+    Rig {
+        /// Format of the file.
+        format: MeshFormat,
+        /// What is wrong with it.
+        source: RigError,
+    },
 }
 
 impl ImportError {
@@ -369,7 +395,8 @@ impl ImportError {
             | ImportError::NoTetrahedra { .. }
             | ImportError::FlatElement { .. }
             | ImportError::DoubledElement { .. }
-            | ImportError::Mesh { .. } => None,
+            | ImportError::Mesh { .. }
+            | ImportError::Rig { .. } => None,
         }
     }
 }
@@ -388,15 +415,21 @@ fn check_bytes(bytes: &[u8], format: MeshFormat, limits: &Limits) -> Result<(), 
 /// Reads a mesh; of a solid, its surface. Time and memory are in proportion to `bytes`; see the module for what is promised.
 pub fn read_mesh(bytes: &[u8], format: MeshFormat, limits: &Limits) -> Result<TriMesh, ImportError> {
     check_bytes(bytes, format, limits)?;
-    let mesh = match format {
-        MeshFormat::Obj => obj::read(bytes, limits),
-        MeshFormat::Ply => ply::read(bytes, limits),
-        MeshFormat::Stl => stl::read(bytes, limits),
-        MeshFormat::ThreeDs => three_ds::read(bytes, limits),
-        MeshFormat::Gmsh | MeshFormat::TetGen | MeshFormat::Vtk | MeshFormat::Vtu | MeshFormat::Medit => {
-            read_solid(bytes, format, limits).map(|solid| solid.surface())
-        }
-    }?;
+    let mesh =
+        match format {
+            MeshFormat::Obj => obj::read(bytes, limits),
+            MeshFormat::Ply => ply::read(bytes, limits),
+            MeshFormat::Stl => stl::read(bytes, limits),
+            MeshFormat::ThreeDs => three_ds::read(bytes, limits),
+            MeshFormat::Gltf => {
+                return read_gltf_surface(bytes, limits, &mut |_| {
+                    Err("it is not given with the file".to_owned())
+                });
+            }
+            MeshFormat::Gmsh | MeshFormat::TetGen | MeshFormat::Vtk | MeshFormat::Vtu | MeshFormat::Medit => {
+                read_solid(bytes, format, limits).map(|solid| solid.surface())
+            }
+        }?;
     match mesh.validate() {
         Ok(()) => Ok(mesh),
         Err(MeshError::Empty) => Err(ImportError::NoVertices { format }),

@@ -81,7 +81,7 @@ pub fn read_solid(bytes: &[u8], format: MeshFormat, limits: &Limits) -> Result<S
             let what = "a TetGen mesh is two files, .node and .ele, and only one is given";
             Err(malformed(format, Place::Byte(0), what, "keep both beside each other, with the same name"))
         }
-        MeshFormat::Obj | MeshFormat::Ply | MeshFormat::Stl | MeshFormat::ThreeDs => {
+        MeshFormat::Obj | MeshFormat::Ply | MeshFormat::Stl | MeshFormat::ThreeDs | MeshFormat::Gltf => {
             let what = "files of this format have triangles, not the tetrahedra of a solid";
             Err(ImportError::WrongFormat { format, what })
         }

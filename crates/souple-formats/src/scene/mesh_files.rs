@@ -1,14 +1,17 @@
-//! Mesh and volume files that a scene names: paths that stay inside its folder, and meshes and voxels in their place.
+//! Mesh, volume and character files that a scene names: paths that stay inside its folder, and meshes and voxels in their place.
 
 use std::path::PathBuf;
 
 use souple::SceneError;
-use souple::scene::{ColliderShape, InlineMesh, InlineVolume, MeshFile, Scene, Shape};
+use souple::scene::{ColliderShape, InlineMesh, InlineVolume, MeshFile, Rig, RigSource, Scene, Shape};
 use thiserror::Error;
 
 use super::error::quotable;
 use crate::import::volume::{VolumeFormat, VolumeLimits, read_volume};
-use crate::import::{ImportError, Limits, MeshFormat, SolidMesh, read_mesh, read_solid, read_tetgen};
+use crate::import::{
+    ImportError, Limits, MeshFormat, SolidMesh, read_gltf_surface, read_mesh, read_rig, read_solid,
+    read_tetgen,
+};
 
 /// Why a path in a scene is refused.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
@@ -63,7 +66,7 @@ pub fn safe_relative_path(path: &str) -> Result<PathBuf, PathProblem> {
 }
 
 /// Replaces every mesh file of a scene, of bodies and of colliders, by the mesh itself, welded where the scene asks for it, and every volume file by
-/// its voxels.
+/// its voxels, and every file of a character by its rig.
 ///
 /// `read` is given the path as written in the scene and returns the bytes of the file, or says why not. It decides which
 /// paths are allowed; [`safe_relative_path`] is there to help. An error leaves the scene partly resolved.
@@ -90,7 +93,46 @@ pub fn resolve_meshes(
             collider.shape = ColliderShape::Mesh(read_mesh_file(file, &field, read)?);
         }
     }
+    for (index, character) in scene.characters.iter_mut().enumerate() {
+        if let RigSource::File(file) = &character.rig {
+            let field = format!("character[{index}].rig.file.path");
+            character.rig = RigSource::Inline(read_rig_file(&file.path, &field, read)?);
+        }
+    }
     Ok(())
+}
+
+/// The rig of a file that a scene names. `field` is where the path stands in the scene; `read` is that of [`resolve_meshes`], which is asked for
+/// buffers beside it, too: their addresses are relative to the file, and they are read by the same rule as it.
+pub fn read_rig_file(
+    path: &str,
+    field: &str,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+) -> Result<Rig, SceneError> {
+    let name = quotable(path);
+    let ending = path.rsplit_once('.').map(|(_, ending)| ending).and_then(MeshFormat::from_extension);
+    if ending != Some(MeshFormat::Gltf) {
+        let help = "convert it to .glb or .gltf, which Blender and most others write";
+        return Err(SceneError::new(field, format!("'{name}' is not a character that can be read"), help));
+    }
+    let bytes = read(path).map_err(|problem| {
+        let help = "the path is relative to the scene file and stays inside its folder";
+        SceneError::new(field, format!("cannot read '{name}': {problem}"), help)
+    })?;
+    let rig = read_rig(&bytes, &Limits::default(), &mut |uri| read(&beside(path, uri)));
+    rig.map_err(|error| {
+        let help = "repair the file, or export it again";
+        SceneError::new(field, format!("cannot use '{name}': {error}"), help)
+    })
+}
+
+/// The path of a file whose address is relative to another one.
+fn beside(path: &str, uri: &str) -> String {
+    match path.rfind(['/', '\\']) {
+        // An absolute one stays so, and is refused by whoever reads it.
+        Some(end) if !uri.starts_with(['/', '\\']) => format!("{}/{uri}", &path[..end]),
+        _ => uri.to_owned(),
+    }
 }
 
 /// The mesh of a file that a scene names, welded if it asks for it. `field` is where the path stands in the scene; `read` is
@@ -128,7 +170,13 @@ pub fn read_mesh_file(
         let solid = solid.map_err(unusable)?;
         return Ok(inline_solid(if file.weld { solid.welded() } else { solid }));
     }
-    let mesh = read_mesh(&bytes, format, &limits).map_err(unusable)?;
+    let mesh = match format {
+        MeshFormat::Gltf => read_gltf_surface(&bytes, &limits, &mut |uri| {
+            read(&beside(&file.path, uri)).map_err(|error| error.problem)
+        }),
+        _ => read_mesh(&bytes, format, &limits),
+    };
+    let mesh = mesh.map_err(unusable)?;
     let mesh = if file.weld { mesh.welded() } else { mesh };
     let positions = mesh.positions.iter().map(|position| position.to_array()).collect();
     Ok(InlineMesh { positions, triangles: mesh.triangles, uvs: mesh.uvs, ..InlineMesh::default() })

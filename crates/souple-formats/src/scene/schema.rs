@@ -101,11 +101,12 @@ mod tests {
         assert_eq!(tables_with_field("gravity"), ["the top of the file"]);
         assert_eq!(tables_with_field("friction"), ["[[collider]]", "[[pair]]", "[body.contact]"]);
         assert_eq!(tables_with_field("tolerance"), ["[group.cg]"]);
-        let turned = ["[[collider]]", "[body.placement]", "[[collider.motion.key]]"];
+        let turned = ["[[character]]", "[[collider]]", "[body.placement]"];
         assert_eq!(tables_with_field("rotate_deg"), turned);
         assert_eq!(tables_with_field("length_ratio"), ["[body.tear]"]);
         assert_eq!(tables_with_field("diagonals"), ["[body.shape.grid]"]);
-        assert_eq!(tables_with_field("t"), ["[[collider.motion.key]]", "[[body.pin.motion.key]]"]);
+        let moved = ["[[character.motion.key]]", "[[collider.motion.key]]", "[[body.pin.motion.key]]"];
+        assert_eq!(tables_with_field("t"), moved);
         assert!(tables_with_field("no such field").is_empty());
     }
 }

@@ -194,6 +194,50 @@ impl<'a> Form<'a> {
         self.note(field, &response);
     }
 
+    /// A whole number that may be left to something else.
+    pub fn optional_count(
+        &mut self,
+        ui: &mut Ui,
+        field: Field,
+        range: RangeInclusive<u32>,
+        value: &mut Option<u32>,
+        first: u32,
+        otherwise: &str,
+    ) {
+        let mut clicked = false;
+        let response = self.row(ui, field, |ui| {
+            clicked = set_here(ui, value, first, otherwise);
+            match value {
+                Some(number) => Some(ui.add(whole(number, range)).accessible_name(field.label)),
+                None => {
+                    ui.add(egui::Label::new(egui::RichText::new(otherwise).weak()).truncate());
+                    None
+                }
+            }
+        });
+        self.note_click(field, clicked);
+        if let Some(response) = response {
+            self.note(field, &response);
+        }
+    }
+
+    /// Three whole numbers.
+    pub fn three_counts(
+        &mut self,
+        ui: &mut Ui,
+        field: Field,
+        range: RangeInclusive<u32>,
+        value: &mut [u32; 3],
+    ) {
+        let responses = self.row(ui, field, |ui| {
+            let [x, y, z] = value;
+            [(x, "x"), (y, "y"), (z, "z")].map(|(part, axis)| {
+                ui.add(whole(part, range.clone())).accessible_name(format!("{} {axis}", field.label))
+            })
+        });
+        responses.iter().for_each(|response| self.note(field, response));
+    }
+
     /// Two whole numbers.
     pub fn counts(&mut self, ui: &mut Ui, field: Field, range: RangeInclusive<u32>, value: &mut [u32; 2]) {
         let responses = self.row(ui, field, |ui| {

@@ -9,7 +9,8 @@ use souple_viewer::ItemKind;
 use super::fields::{Effect, Form, live, restart, words_only};
 use super::icons::{Icon, icon_button, icon_label};
 use super::inspector_body::{body_fields, body_line, for_form, from_form, pin_fields, pull_fields};
-use super::inspector_look::{LookWish, look_fields};
+use super::inspector_look::{LookWish, cells_field, look_fields};
+use super::inspector_solid::{link_fields, link_line, mechanics_field};
 use super::inspector_world::{
     collider_fields, collider_for_form, collider_from_form, collider_line, group_fields, scene_fields,
     subtitle, wind_fields,
@@ -17,7 +18,7 @@ use super::inspector_world::{
 use super::theme::palette;
 use crate::actions::Purpose;
 use crate::app::{StudioApp, solver_words};
-use crate::document::Object;
+use crate::document::{Mechanics, Object};
 use crate::keys::{Action, Held};
 
 /// A part of the inspector that can be folded.
@@ -49,6 +50,7 @@ pub fn show(app: &mut StudioApp, ui: &mut Ui) {
             Object::Body(b) => body(app, ui, b),
             Object::Pin(b, p) => pin(app, ui, b, p),
             Object::Pull(b, p) => pull(app, ui, b, p),
+            Object::Link(k) => link(app, ui, k),
             Object::Collider(c) => collider(app, ui, c),
         });
     });
@@ -64,6 +66,7 @@ fn object_id(object: Object) -> (u8, usize, usize) {
         Object::Pin(b, p) => (4, b, p),
         Object::Pull(b, p) => (5, b, p),
         Object::Collider(c) => (6, c, 0),
+        Object::Link(k) => (7, k, 0),
     }
 }
 
@@ -89,6 +92,7 @@ fn head(app: &mut StudioApp, ui: &mut Ui, object: Object, name: &str) {
         Object::Pull(b, _) => {
             ("Pull", scene.bodies.get(b).map_or_else(String::new, |b| format!("of '{}'", b.name)))
         }
+        Object::Link(k) => ("Link", scene.links.get(k).map_or_else(String::new, link_line)),
         Object::Collider(c) => ("Collider", scene.colliders.get(c).map_or_else(String::new, collider_line)),
     };
     ui.horizontal(|ui| {
@@ -172,6 +176,7 @@ fn scene(app: &mut StudioApp, ui: &mut Ui) {
     let scene = app.document.scene();
     let parts: Vec<(Object, String)> = (0..scene.bodies.len())
         .map(Object::Body)
+        .chain((0..scene.links.len()).map(Object::Link))
         .chain((0..scene.colliders.len()).map(Object::Collider))
         .chain((0..scene.groups.len()).map(Object::Group))
         .chain(scene.wind.is_some().then_some(Object::Wind))
@@ -179,7 +184,7 @@ fn scene(app: &mut StudioApp, ui: &mut Ui) {
         .collect();
     section(ui, "Objects", true, |ui| {
         if parts.is_empty() {
-            subtitle(ui, "Nothing yet. The menu Add has cloth, ropes, colliders and wind.");
+            subtitle(ui, "Nothing yet. The menu Add has cloth, ropes, solids, colliders and wind.");
         }
         ui.horizontal_wrapped(|ui| {
             for (object, name) in parts {
@@ -205,6 +210,7 @@ fn shallow(scene: &Scene) -> Scene {
         groups: Vec::new(),
         bodies: Vec::new(),
         colliders: Vec::new(),
+        characters: Vec::new(),
         pairs: Vec::new(),
         links: Vec::new(),
         expect: scene.expect,
@@ -249,11 +255,18 @@ fn body(app: &mut StudioApp, ui: &mut Ui, b: usize) {
     let docs = Arc::clone(&app.docs);
     let mut form = Form::new(&docs, format!("'{}'", body.name));
     let name = form.name(ui, restart("Name", "Body", "name", ""), &body.name);
-    body_fields(&mut form, ui, &mut body, app.document.scene());
+    let has_elements = has_elements(app, b);
+    let is_solid = has_elements || body.embed.is_some();
+    let other = mechanics_field(&mut form, ui, &body, is_solid, has_elements);
+    let mechanics = Mechanics::of(&body, is_solid);
+    body_fields(&mut form, ui, &mut body, app.document.scene(), mechanics);
     let mut wish = None;
     section(ui, "Look", true, |ui| {
         let has_back = !matches!(body.shape, Shape::Rope(_) | Shape::Strands(_));
         wish = look_fields(&mut form, ui, &mut body.look, app.looks.bodies.get(b), &app.styles, has_back);
+        if mechanics == Mechanics::Solid {
+            cells_field(&mut form, ui, &mut body.look);
+        }
     });
     let (pins, pulls) = (names_of(&body.pins, |pin| &pin.name), body.pulls.len());
     let grid = matches!(body.shape, Shape::Grid(_));
@@ -263,6 +276,9 @@ fn body(app: &mut StudioApp, ui: &mut Ui, b: usize) {
         }
     });
     rename(app, Object::Body(b), name);
+    if let Some(other) = other {
+        app.set_mechanics(b, other);
+    }
     section(ui, "Supports and pulls", true, |ui| {
         ui.horizontal_wrapped(|ui| {
             for (p, pin) in pins.iter().enumerate() {
@@ -297,6 +313,18 @@ fn body(app: &mut StudioApp, ui: &mut Ui, b: usize) {
     wish_for(app, wish, Object::Body(b));
 }
 
+/// Whether the shape of a body is a solid by itself: as the running scene says, as a mesh file would have to be read.
+fn has_elements(app: &StudioApp, b: usize) -> bool {
+    let Some(body) = app.document.scene().bodies.get(b) else { return false };
+    match &body.shape {
+        Shape::File(_) => {
+            let shown = app.shown.moment.items.iter().find(|item| item.kind == ItemKind::Body(b));
+            body.embed.is_none() && !body.rigid && shown.is_some_and(|item| item.solid().is_some())
+        }
+        shape => app.document.has_elements(shape),
+    }
+}
+
 fn names_of<T>(list: &[T], name: impl Fn(&T) -> &String) -> Vec<String> {
     list.iter().map(|item| name(item).clone()).collect()
 }
@@ -309,7 +337,7 @@ fn add_pin(app: &mut StudioApp, b: usize, grid: bool) {
     }
     let select = if grid { Select::Border(Border::V0) } else { Select::Vertices(vec![0]) };
     let added = app.document.add_pin(b, select);
-    app.after_pin_set(added);
+    app.after_change(added);
 }
 
 /// What is known of the running body.
@@ -366,6 +394,20 @@ fn pull(app: &mut StudioApp, ui: &mut Ui, b: usize, p: usize) {
             *place = pull;
         }
     });
+}
+
+fn link(app: &mut StudioApp, ui: &mut Ui, k: usize) {
+    let Some(mut link) = app.document.scene().links.get(k).cloned() else { return };
+    let docs = Arc::clone(&app.docs);
+    let mut form = Form::new(&docs, format!("'{}'", link.name));
+    let name = form.name(ui, live("Name", "LinkSprings", "name", ""), &link.name);
+    link_fields(&mut form, ui, &mut link, app.document.scene());
+    app.apply_form(&form.changes, |scene| {
+        if let Some(place) = scene.links.get_mut(k) {
+            *place = link;
+        }
+    });
+    rename(app, Object::Link(k), name);
 }
 
 fn collider(app: &mut StudioApp, ui: &mut Ui, c: usize) {

@@ -3,21 +3,25 @@
 use eframe::egui::{self, Ui};
 use souple::fabrics::{FABRICS, Fabric};
 use souple::scene::{
-    Air, Body, Border, Cells, Diagonals, Family, Grid, GridPlane, InlineMesh, Layout, LengthLimit,
-    LimitMethod, Limits, Motion, Pin, Pull, Rayleigh, Region, RopeMass, Scene, Select, Shape, Tear,
-    VoxelShape,
+    Air, Body, Border, Diagonals, Family, Grid, GridPlane, InlineMesh, Layout, LengthLimit, LimitMethod,
+    Limits, Motion, Pin, Pull, Rayleigh, Region, RopeMass, Scene, Select, Shape, Tear, VoxelShape,
 };
 
 use super::fields::{Effect, Form, live, plain, restart, words};
 use super::inspector::section;
+use super::inspector_solid::{self, block_fields, embed_fields};
 use super::inspector_world::{FAR, motion_fields};
+use crate::document::Mechanics;
 
 /// Most vertices along a side that a field offers; more can be written in the scene file.
 const MOST_SIDE: u32 = 1000;
 
 /// All fields of a body but its name, its look and its supports.
-pub fn body_fields(form: &mut Form, ui: &mut Ui, body: &mut Body, scene: &Scene) {
+pub fn body_fields(form: &mut Form, ui: &mut Ui, body: &mut Body, scene: &Scene, mechanics: Mechanics) {
     section(ui, "Shape", true, |ui| shape_fields(form, ui, body));
+    if let Some(embed) = &mut body.embed {
+        section(ui, "Cells", true, |ui| embed_fields(form, ui, embed));
+    }
     section(ui, "Placement", false, |ui| {
         form.vector(
             ui,
@@ -30,9 +34,17 @@ pub fn body_fields(form: &mut Form, ui: &mut Ui, body: &mut Body, scene: &Scene)
         form.number(ui, restart("Scale", "Placement", "scale", ""), 1e-3..=1e3, &mut body.placement.scale);
         form.vector(ui, restart("Speed, m/s", "Body", "velocity", "m/s"), -100.0..=100.0, &mut body.velocity);
     });
-    section(ui, "Material", true, |ui| material_fields(form, ui, body));
-    section(ui, "Springs", true, |ui| spring_fields(form, ui, body));
-    section(ui, "Limits and tearing", false, |ui| limit_fields(form, ui, body));
+    if mechanics == Mechanics::Springs {
+        section(ui, "Material", true, |ui| material_fields(form, ui, body));
+        section(ui, "Springs", true, |ui| spring_fields(form, ui, body));
+        section(ui, "Limits and tearing", false, |ui| limit_fields(form, ui, body));
+    } else {
+        section(ui, "Material", true, |ui| inspector_solid::material_fields(form, ui, body));
+    }
+    if mechanics == Mechanics::Solid {
+        let has_some = !body.materials.is_empty();
+        section(ui, "Materials of parts", has_some, |ui| inspector_solid::part_fields(form, ui, body));
+    }
     section(ui, "Air and contact", false, |ui| {
         form.part(ui, live("Air", "Body", "air", ""), &mut body.air, Air::default, |form, ui, air| {
             form.slider(ui, live("Drag", "Air", "drag", ""), 0.0..=2.0, 100.0, &mut air.drag);
@@ -76,14 +88,7 @@ fn shape_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
             );
         }
         Shape::Block(block) => {
-            form.vector(ui, restart("Size", "Block", "size", "m"), 1e-3..=FAR, &mut block.size);
-            let cuts = [
-                (Cells::Five, "five"),
-                (Cells::Six, "six"),
-                (Cells::Hexahedra, "hexahedra"),
-                (Cells::PlainHexahedra, "plain hexahedra"),
-            ];
-            form.choice(ui, restart("Cut", "Block", "cut", ""), "Cells", &cuts, &mut block.cut);
+            block_fields(form, ui, block);
         }
         Shape::File(file) => {
             form.row(ui, restart("Mesh file", "MeshFile", "path", ""), |ui| {
@@ -143,6 +148,8 @@ pub fn for_form(body: &Body) -> Body {
         young_modulus: body.young_modulus,
         poisson_ratio: body.poisson_ratio,
         law: body.law,
+        plasticity: body.plasticity,
+        shape_matching: body.shape_matching,
         materials: body.materials.clone(),
         embed: body.embed,
         rigid: body.rigid,
@@ -472,9 +479,11 @@ pub fn body_line(body: &Body) -> String {
         Shape::Voxels(voxels) if voxels.path.is_empty() => "voxels".to_owned(),
         Shape::Voxels(voxels) => format!("voxels {}", voxels.path),
     };
-    match &body.fabric {
-        Some(fabric) => format!("{shape}, {}", words(fabric)),
-        None => shape,
+    match (&body.fabric, &body.embed) {
+        (Some(fabric), _) => format!("{shape}, {}", words(fabric)),
+        (None, Some(embed)) => format!("{shape} in cells of {} m", plain(embed.cell)),
+        (None, None) if body.rigid => format!("{shape}, rigid"),
+        (None, None) => shape,
     }
 }
 

@@ -18,7 +18,7 @@ pub enum LookWish {
 }
 
 /// The built-in styles in the order of menus.
-pub const STYLES: [Style; 19] = [
+pub const STYLES: [Style; 20] = [
     Style::Standard,
     Style::Phong,
     Style::Velvet,
@@ -34,6 +34,7 @@ pub const STYLES: [Style; 19] = [
     Style::Texture,
     Style::Checker,
     Style::Strain,
+    Style::Stress,
     Style::Velocity,
     Style::Curvature,
     Style::Contact,
@@ -78,6 +79,16 @@ pub fn look_fields(
         *look_of = (edited != Look::default()).then_some(edited);
     }
     wish
+}
+
+/// Whether the elements of a solid are drawn, too.
+pub fn cells_field(form: &mut Form, ui: &mut Ui, look_of: &mut Option<Look>) {
+    let mut edited = look_of.clone().unwrap_or_default();
+    let before = edited.cells;
+    form.flag(ui, look("Elements", "Look", "cells", ""), &mut edited.cells);
+    if edited.cells != before {
+        *look_of = (edited != Look::default()).then_some(edited);
+    }
 }
 
 fn style_field(

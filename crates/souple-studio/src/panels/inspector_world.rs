@@ -2,8 +2,9 @@
 
 use eframe::egui::{self, Ui};
 use souple::scene::{
-    BoxShape, Collider, ColliderShape, Group, Gusts, InlineMesh, Interpolation, Key, Motion, PlaneShape,
-    RandomForce, RoundShape, Scene, Sinus, SolverKind, SphereShape, Wind,
+    BoxShape, Cg, Collider, ColliderShape, Group, Gusts, InlineMesh, Interpolation, Key, Motion,
+    MultigridCycle, PlaneShape, Preconditioner, RandomForce, RoundShape, Scene, Sinus, Smoother, SolverKind,
+    SphereShape, Wind,
 };
 
 use super::fields::{Effect, Form, live, look, words_only};
@@ -96,8 +97,41 @@ pub fn group_fields(form: &mut Form, ui: &mut Ui, group: &mut Group) {
                 1..=10_000,
                 &mut group.cg.max_iterations,
             );
+            if group.solver == SolverKind::ImplicitEulerCg {
+                preconditioner_fields(form, ui, &mut group.cg);
+            }
         });
     }
+}
+
+/// What makes the conjugate gradient converge faster, and the grids it may use (FAU-28).
+fn preconditioner_fields(form: &mut Form, ui: &mut Ui, cg: &mut Cg) {
+    let kinds = [
+        (Preconditioner::Auto, "auto"),
+        (Preconditioner::Blocks, "blocks"),
+        (Preconditioner::Cholesky, "cholesky"),
+        (Preconditioner::Multigrid, "multigrid"),
+        (Preconditioner::IncompleteCholesky, "incomplete_cholesky"),
+    ];
+    let field = live("Preconditioner", "Cg", "preconditioner", "");
+    form.choice(ui, field, "Preconditioner", &kinds, &mut cg.preconditioner);
+    if !matches!(cg.preconditioner, Preconditioner::Auto | Preconditioner::Multigrid) {
+        return;
+    }
+    let grids = &mut cg.multigrid;
+    let cycles = [(MultigridCycle::V, "v"), (MultigridCycle::Full, "full")];
+    form.choice(ui, live("Cycle", "Multigrid", "cycle", ""), "MultigridCycle", &cycles, &mut grids.cycle);
+    let smoothers = [(Smoother::Chebyshev, "chebyshev"), (Smoother::ConjugateGradient, "conjugate_gradient")];
+    form.choice(
+        ui,
+        live("Smoother", "Multigrid", "smoother", ""),
+        "Smoother",
+        &smoothers,
+        &mut grids.smoother,
+    );
+    let levels = live("Grids", "Multigrid", "levels", "");
+    form.optional_count(ui, levels, 1..=20, &mut grids.levels, 3, "until they are small");
+    form.count(ui, live("Sweeps", "Multigrid", "sweeps", ""), 1..=20, &mut grids.sweeps);
 }
 
 /// Fields of a collider but its name and look; `triangles` are those of a mesh as it is shown.
@@ -112,11 +146,13 @@ pub fn collider_fields(form: &mut Form, ui: &mut Ui, collider: &mut Collider, tr
             ColliderShape::Cylinder(_) => 4,
             ColliderShape::File(_) => 5,
             ColliderShape::Mesh(_) => 6,
+            ColliderShape::Skin(_) => 7,
         };
         // A mesh is added from the menu; here it can only become something else.
         match kind {
             5 => kinds.push((5, "file")),
             6 => kinds.push((6, "mesh")),
+            7 => kinds.push((7, "skin")),
             _ => {}
         }
         if form.choice(ui, live("Kind", "Collider", "shape", ""), "ColliderShape", &kinds, &mut kind) {
@@ -153,6 +189,11 @@ pub fn collider_fields(form: &mut Form, ui: &mut Ui, collider: &mut Collider, tr
             ColliderShape::Mesh(_) => {
                 form.row(ui, live("Mesh", "ColliderShape", "mesh", ""), |ui| {
                     ui.label("in the scene file itself")
+                });
+            }
+            ColliderShape::Skin(skin) => {
+                form.row(ui, live("Character", "SkinShape", "character", ""), |ui| {
+                    ui.label(skin.character.as_str())
                 });
             }
         }
@@ -301,6 +342,7 @@ pub fn collider_line(collider: &Collider) -> String {
         ColliderShape::Cylinder(r) => format!("cylinder of radius {} m, {} m long", p(r.radius), p(r.height)),
         ColliderShape::File(file) => format!("mesh {}", file.path),
         ColliderShape::Mesh(mesh) => format!("mesh of {} vertices", mesh.positions.len()),
+        ColliderShape::Skin(skin) => format!("skin of {}", skin.character),
     }
 }
 
@@ -317,6 +359,7 @@ pub fn collider_for_form(collider: &Collider) -> Collider {
         rotate_deg: collider.rotate_deg,
         scale: collider.scale,
         motion: collider.motion.clone(),
+        follow: collider.follow.clone(),
         friction: collider.friction,
         restitution: collider.restitution,
         solid: collider.solid,

@@ -7,7 +7,7 @@ use souple_viewer::style::StyleSheet;
 use super::fields::words;
 use crate::actions::Purpose;
 use crate::app::StudioApp;
-use crate::document::{ClothKind, ColliderKind, MeshUse, Object};
+use crate::document::{ClothKind, ColliderKind, Mechanics, MeshUse, Object};
 use crate::keys::{Action, Held, chord_of};
 use crate::playback::Showing;
 use crate::tools::Tool;
@@ -112,6 +112,12 @@ fn add(app: &mut StudioApp, ui: &mut Ui) {
     if ui.button("Rope").on_hover_text("Hangs from its first particle").clicked() {
         app.add(|document| document.add_rope());
     }
+    if ui.button("Block").on_hover_text("Jelly, a solid of hexahedra").clicked() {
+        app.add(|document| document.add_block());
+    }
+    if ui.button("Rigid body").on_hover_text("A ball of wood: nothing bends it").clicked() {
+        app.add(|document| document.add_rigid());
+    }
     if ui.button("Soft mesh…").on_hover_text("A mesh file: .obj, .ply, .stl or .3ds").clicked() {
         app.ask_file(Purpose::Mesh(MeshUse::SoftBody));
     }
@@ -126,6 +132,21 @@ fn add(app: &mut StudioApp, ui: &mut Ui) {
         }
     });
     ui.separator();
+    let surface = match app.selected {
+        Object::Body(b) => app.can_embed(b).then_some(b),
+        _ => None,
+    };
+    let cells = ui.add_enabled(surface.is_some(), Button::new("Cells around the surface"));
+    let cells = cells.on_hover_text("Makes a solid of the selected body: cells move it, its surface follows");
+    let clicked = cells.on_disabled_hover_text("Select a body with a surface first").clicked();
+    if let (Some(b), true) = (surface, clicked) {
+        app.set_mechanics(b, Mechanics::Solid);
+    }
+    let two = app.document.scene().bodies.len() >= 2;
+    let link = ui.add_enabled(two, Button::new("Link")).on_hover_text("A spring between two bodies");
+    if link.on_disabled_hover_text("A link joins two bodies; add another one first").clicked() {
+        app.add_link();
+    }
     let some = app.hands.selection.values().any(|vertices| !vertices.is_empty());
     let pins = ui.add_enabled(some, Button::new("Pin set of the selection"));
     if pins.on_disabled_hover_text("Select vertices first: Shift-click, or Shift-drag a box").clicked() {
@@ -163,6 +184,7 @@ fn view(app: &mut StudioApp, ui: &mut Ui) {
     ui.separator();
     ui.menu_button("Style", |ui| styles(app, ui));
     action(app, ui, "Wireframe", Action::Wireframe);
+    action(app, ui, "Elements of solids", Action::Cells);
     ui.separator();
     ui.checkbox(&mut app.layout.left, "Scenes and tree");
     ui.checkbox(&mut app.layout.right, "Inspector");

@@ -13,6 +13,7 @@ pub mod icons;
 pub mod inspector;
 pub mod inspector_body;
 pub mod inspector_look;
+pub mod inspector_solid;
 pub mod inspector_world;
 pub mod menu;
 pub mod messages;

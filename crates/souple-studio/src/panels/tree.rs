@@ -1,4 +1,4 @@
-//! The tree of the scene: groups, solvers, bodies with what acts on them, colliders, wind.
+//! The tree of the scene: groups, solvers, bodies with what acts on them and the layers that follow, links, colliders, wind.
 
 use eframe::egui::{self, ScrollArea, Ui};
 use souple::graph::{Graph, NodeKind};
@@ -69,6 +69,7 @@ fn line(ui: &mut Ui, app: &StudioApp, graph: &Graph, node: usize, chosen: &mut O
             | NodeKind::Group
             | NodeKind::Body
             | NodeKind::Pin
+            | NodeKind::Link
             | NodeKind::Collider
             | NodeKind::Wind
     ) || matches!(object, Object::Pull(..));
@@ -91,6 +92,7 @@ fn colour(kind: NodeKind, dark: bool) -> egui::Color32 {
         NodeKind::Energy | NodeKind::Limits | NodeKind::Tear => SERIES[1].gamma_multiply(0.5),
         NodeKind::Pin => SERIES[4],
         NodeKind::Mapping => SERIES[3],
+        NodeKind::Link => SERIES[5],
         NodeKind::Collider => SERIES[2],
         NodeKind::Wind => SERIES[0],
     }
@@ -117,6 +119,7 @@ pub fn object_of(graph: &Graph, node: usize, scene: &Scene) -> Object {
         NodeKind::Energy | NodeKind::Limits | NodeKind::Tear | NodeKind::Mapping => {
             Object::Body(parent_index)
         }
+        NodeKind::Link => Object::Link(this.index),
         NodeKind::Collider => Object::Collider(this.index),
         NodeKind::Wind => Object::Wind,
     }

@@ -62,6 +62,7 @@ fn body(name: &str, positions: Vec<Vec3>, mesh: ItemMesh) -> Item {
         positions: Arc::new(positions),
         contacts: Arc::default(),
         crossings: Arc::default(),
+        model: None,
         transform: Mat4::IDENTITY,
     }
 }
@@ -97,6 +98,7 @@ fn look(style: &str) -> ItemLook {
         texture: None,
         parameters: BTreeMap::new(),
         range: None,
+        cells: false,
         visible: true,
     }
 }

@@ -7,7 +7,7 @@ use glam::{DMat4, DVec2, Vec3};
 use super::light::encoded;
 use super::raster::Viewport;
 use crate::environment::smooth_step;
-use crate::looks::{Line, Marker, Marks};
+use crate::looks::{Line, Marker};
 
 /// How much closer to the eye marks are, so that lines on a surface are not lost in it.
 const CLOSER: f64 = 1.002;
@@ -28,12 +28,17 @@ pub(super) struct Stroke {
 }
 
 /// Marks in the order in which they are drawn.
-pub(super) fn strokes(marks: &Marks, projection: &DMat4, viewport: &Viewport) -> Vec<Stroke> {
+pub(super) fn strokes(
+    lines: &[Line],
+    points: &[Marker],
+    projection: &DMat4,
+    viewport: &Viewport,
+) -> Vec<Stroke> {
     let mut strokes = Vec::new();
     for on_top in [false, true] {
-        let lines = marks.lines.iter().filter(|line| line.on_top == on_top);
+        let lines = lines.iter().filter(|line| line.on_top == on_top);
         strokes.extend(lines.filter_map(|line| line_stroke(line, projection, viewport)));
-        let points = marks.points.iter().filter(|point| point.on_top == on_top);
+        let points = points.iter().filter(|point| point.on_top == on_top);
         strokes.extend(points.filter_map(|point| point_stroke(point, projection, viewport)));
     }
     strokes

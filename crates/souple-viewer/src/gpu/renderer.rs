@@ -16,7 +16,7 @@ use crate::backdrop::Backdrop;
 use crate::camera::Camera;
 use crate::capture::{ItemKind, Moment};
 use crate::environment::{SUN, Surroundings};
-use crate::geometry::silhouette_edges;
+use crate::geometry::{cell_lines, silhouette_edges};
 use crate::looks::{ItemLook, Line, Looks, Marker, Marks, linear, srgb};
 use crate::overlay::{DIVERGING, SEQUENTIAL};
 use crate::style::{StyleSheet, StyleSource};
@@ -222,7 +222,7 @@ impl Renderer {
         self.use_surroundings(Surroundings::new(&looks.view));
         let drawn = self.prepare(moment, looks, styles, camera);
         self.write_frame(moment, looks, camera, &backdrop, size);
-        let counts = self.write_marks(moment, &drawn, marks, camera, size);
+        let counts = self.write_marks(moment, looks, &drawn, marks, camera, size);
         let mut encoder = self.device.create_command_encoder(&Default::default());
         self.shadow_pass(&mut encoder, &drawn);
         self.picture_pass(&mut encoder, &drawn, &backdrop, counts);
@@ -399,16 +399,17 @@ impl Renderer {
         self.queue.write_buffer(&self.frame_uniform, 0, bytemuck::bytes_of(&frame));
     }
 
-    /// Sends lines and points; outlines of toons are among the lines. Returns how many there are of each.
+    /// Sends lines and points; elements of solids and outlines of toons are among the lines. Returns how many there are of each.
     fn write_marks(
         &mut self,
         moment: &Moment,
+        looks: &Looks,
         drawn: &[Drawn<'_>],
         marks: &Marks,
         camera: &Camera,
         size: (u32, u32),
     ) -> [u32; 4] {
-        let mut outlines = Vec::new();
+        let mut outlines = cell_lines(moment, looks, size.1);
         for d in drawn.iter().filter(|d| d.style.outline) {
             let Some(item) = moment.items.iter().find(|item| key(item.kind) == d.key) else { continue };
             let eye = item.transform.inverse().transform_point3(camera.eye());

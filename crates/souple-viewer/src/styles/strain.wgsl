@@ -1,4 +1,4 @@
-//! Strain of the edges around each vertex: blue is compressed, red is stretched.
+//! Strain of the edges around each vertex, or of the inside of a solid: blue is compressed, red is stretched.
 //! @parameter relief = 0.35 from 0 to 1: how much of the shape is seen as light and shade
 //! @quantity strain
 //! @flat

@@ -9,7 +9,7 @@ use super::embed::{PlacedCells, embed};
 use super::materials::{Labelled, solid_densities};
 use super::rigid::place_rigid;
 use super::select::{Particles, select};
-use super::solid::{build_solid, cell_volumes, place_block, stiff_tetrahedron};
+use super::solid::{build_shape_matching, build_solid, cell_volumes, place_block, stiff_tetrahedron};
 use super::tet_mesh::place_mesh;
 use super::voxels::place_voxels;
 use super::world::{check_motion, share};
@@ -30,9 +30,11 @@ use crate::mesh::{
     MAX_VERTICES, Spring, SpringFamily, Topology, TriMesh, bounds, enclosed_volume, generate, open_edges,
     triangle_area,
 };
-use crate::model::{BodyModel, GroupModel, LimitModel, PinModel};
+use crate::model::{BodyModel, GroupModel, LimitModel, PinCarrier, PinModel};
 use crate::scene::SurfaceContact;
-use crate::scene::{Body, Family, Grid, Layout, LengthLimit, Placement, RopeMass, Shape, Strands, Wind};
+use crate::scene::{
+    Body, Family, Grid, Layout, LengthLimit, Placement, RopeMass, Shape, SolverKind, Strands, Wind,
+};
 
 /// A ball of a million vertices has so many subdivisions.
 const MAX_SUBDIVISIONS: u32 = 8;
@@ -234,6 +236,12 @@ fn check_grid(at: &str, g: &Grid) -> Checked<()> {
     Ok(())
 }
 
+/// Whether shape matching alone holds it together.
+fn is_matched_alone(body: &Body) -> bool {
+    let springs = body.springs != crate::scene::Springs::default();
+    body.shape_matching.is_some() && !springs && body.fabric.is_none() && body.dials.is_none()
+}
+
 pub(super) fn build_body(
     at: &str,
     body: &Body,
@@ -308,10 +316,10 @@ pub(super) fn build_body(
     };
     let springs = match solid {
         Some(_) => Vec::new(),
-        None if rigid.is_some() => Vec::new(),
+        None if rigid.is_some() || is_matched_alone(body) => Vec::new(),
         None => build_springs(at, body, fabric, &placed, beta, &dials)?,
     };
-    if springs.is_empty() && solid.is_none() && rigid.is_none() {
+    if springs.is_empty() && solid.is_none() && rigid.is_none() && body.shape_matching.is_none() {
         return wrong(
             &format!("{at}.springs"),
             "the body has no springs: nothing holds it together",
@@ -343,6 +351,9 @@ pub(super) fn build_body(
     if let Some(solid) = solid {
         energies.push(solid);
     }
+    if let Some(matching) = build_shape_matching(at, body, &groups[group], &topology)? {
+        energies.push(matching);
+    }
     if topology.bending > 0.0 {
         energies.push(Box::new(Bending));
     }
@@ -360,7 +371,7 @@ pub(super) fn build_body(
         }
         energies.push(Box::new(Area { stiffness: area_stiffness }));
     }
-    let inside = build_inside(at, body, &topology)?;
+    let inside = build_inside(at, body, &groups[group], &topology)?;
     if let Some(volume) = inside {
         energies.push(Box::new(volume));
     }
@@ -624,11 +635,18 @@ fn build_springs(
     Ok(springs)
 }
 
-fn build_inside(at: &str, body: &Body, topology: &Topology) -> Checked<Option<Volume>> {
+fn build_inside(at: &str, body: &Body, group: &GroupModel, topology: &Topology) -> Checked<Option<Volume>> {
     let Some(inside) = &body.inside else { return Ok(None) };
     let field = format!("{at}.inside");
     let pressure = not_negative(&format!("{field}.pressure"), inside.pressure, "Pa")?;
     let bulk_modulus = not_negative(&format!("{field}.bulk_modulus"), inside.bulk_modulus, "Pa")?;
+    if group.solver == SolverKind::QuasiStatic && bulk_modulus > 0.0 {
+        return wrong(
+            &format!("{field}.bulk_modulus"),
+            "the solver `quasi_static` does not take it: it joins all particles with each other",
+            "use `implicit_euler_cg`, or a constant `pressure`",
+        );
+    }
     if !topology.closed {
         let open = open_edges(&topology.triangles);
         return wrong(
@@ -749,7 +767,14 @@ fn build_pins(at: &str, body: &Body, particles: &Particles, topology: &Topology)
             Some(until) => not_negative(&format!("{field}.until"), until, "s")?,
             None => f64::INFINITY,
         };
-        pins.push(PinModel { name: pin.name.clone(), vertices, motion: pin.motion.clone(), pivot, until });
+        pins.push(PinModel {
+            name: pin.name.clone(),
+            vertices,
+            motion: pin.motion.clone(),
+            carrier: PinCarrier::Script,
+            pivot,
+            until,
+        });
     }
     Ok(pins)
 }

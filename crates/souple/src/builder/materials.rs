@@ -2,7 +2,8 @@
 
 use super::body::Placed;
 use super::{Checked, positive, stiffness, wrong};
-use crate::scene::{Body, Material};
+use crate::energy::Yielding;
+use crate::scene::{Body, Material, Plasticity};
 
 /// Labels of the elements of a solid, or each that occurs once if elements are of several, and what has them.
 #[derive(Clone, Copy)]
@@ -15,12 +16,14 @@ pub(super) struct Labelled<'a> {
     pub(super) many: &'static str,
 }
 
-/// Young's modulus and Poisson's ratio of every element of a solid.
+/// Young's modulus and Poisson's ratio of every element of a solid, and when it gives way for good.
 pub(super) struct Moduli {
     /// Of the body, then of each of its materials.
     table: Vec<(f64, f64)>,
     /// Row of the table for each element; empty if all are of the body.
     rows: Vec<u32>,
+    /// When the body and each of its materials yields; empty if none ever does.
+    yielding: Vec<Yielding>,
 }
 
 impl Moduli {
@@ -61,13 +64,46 @@ impl Moduli {
             let poisson = material.poisson_ratio.unwrap_or(whole);
             table.push((young, check_poisson(&format!("{field}.poisson_ratio"), poisson)?));
         }
-        Ok(Moduli { table, rows })
+        Ok(Moduli { table, rows, yielding: build_yielding(at, body)? })
+    }
+
+    /// Whether something of it may give way for good.
+    pub(super) fn is_plastic(&self) -> bool {
+        !self.yielding.is_empty()
+    }
+
+    /// When the element or label at `t` gives way for good.
+    pub(super) fn yielding(&self, t: usize) -> Yielding {
+        let row = self.rows.get(t).map_or(0, |&row| row as usize);
+        self.yielding.get(row).copied().unwrap_or(Yielding::NEVER)
     }
 
     /// Young's modulus, Pa, and Poisson's ratio of the element or label at `t`.
     pub(super) fn of(&self, t: usize) -> (f64, f64) {
         self.table[self.rows.get(t).map_or(0, |&row| row as usize)]
     }
+}
+
+/// When the body and each of its materials yields; empty if none does.
+fn build_yielding(at: &str, body: &Body) -> Checked<Vec<Yielding>> {
+    let check = |field: String, given: Option<Plasticity>| match given {
+        None => Ok(Yielding::NEVER),
+        Some(p) => Ok(Yielding {
+            yield_stress: positive(&format!("{field}.yield_stress"), p.yield_stress, "Pa")?,
+            creep: match p.creep {
+                Some(creep) => positive(&format!("{field}.creep"), creep, "1/s")?,
+                None => f64::INFINITY,
+            },
+            max_strain: positive(&format!("{field}.max_strain"), p.max_strain, "1")?,
+        }),
+    };
+    let mut all = vec![check(format!("{at}.plasticity"), body.plasticity)?];
+    for (m, material) in body.materials.iter().enumerate() {
+        let field = format!("{at}.material[{m}].plasticity");
+        all.push(check(field, material.plasticity.or(body.plasticity))?);
+    }
+    let never = all.iter().all(|y| *y == Yielding::NEVER);
+    Ok(if never { Vec::new() } else { all })
 }
 
 /// Mass per volume of every element or label, kg/m³; none if no material has its own.

@@ -1,6 +1,7 @@
 //! From scene to model: checks every number, names the field that is wrong, compiles the rest.
 
 mod body;
+mod character;
 mod dials;
 mod embed;
 mod link;
@@ -16,13 +17,14 @@ mod world;
 use glam::DVec3;
 
 use body::build_body;
+use character::Characters;
 use link::build_links;
 use look::{check_look, check_view};
 use world::{build_collider, build_pairs, check_distances, check_wind};
 
 use crate::energy::HeldLinks;
 use crate::error::SceneError;
-use crate::model::{self, BodyModel, ColliderForm, ColliderModel, GroupModel, Model};
+use crate::model::{self, BodyModel, Carrier, ColliderForm, ColliderModel, GroupModel, Model, PinCarrier};
 use crate::scene::{ContactMode, Group, Motion, SCENE_FORMAT, Scene, SolverKind, Vec3};
 use crate::solver::solver_name;
 use crate::state::Hasher;
@@ -165,6 +167,7 @@ impl<'a> ModelBuilder<'a> {
             }
         }
         unique("body", scene.bodies.iter().map(|b| b.name.as_str()))?;
+        unique("character", scene.characters.iter().map(|c| c.name.as_str()))?;
         unique("collider", scene.colliders.iter().map(|c| c.name.as_str()))?;
         unique("group", scene.groups.iter().map(|g| g.name.as_str()))?;
         let groups = self.groups(fps)?;
@@ -177,10 +180,18 @@ impl<'a> ModelBuilder<'a> {
             check_descent(&format!("body[{b}]"), &built, &groups)?;
             bodies.push(built);
         }
+        let characters = Characters::build(&scene.characters)?;
+        characters.carry_pins(&scene.bodies, &mut bodies)?;
         let mut colliders = Vec::new();
         for (c, collider) in scene.colliders.iter().enumerate() {
             check_look(&format!("collider[{c}]"), collider.look.as_ref())?;
-            colliders.push(build_collider(&format!("collider[{c}]"), collider, &scene.bodies, &bodies)?);
+            colliders.push(build_collider(
+                &format!("collider[{c}]"),
+                collider,
+                &scene.bodies,
+                &bodies,
+                &characters,
+            )?);
         }
         let mut model = Model {
             name: scene.name.clone(),
@@ -191,6 +202,7 @@ impl<'a> ModelBuilder<'a> {
             wind,
             groups,
             bodies,
+            characters: characters.models,
             colliders,
             pairs: Vec::new(),
             links: Vec::new(),
@@ -198,7 +210,7 @@ impl<'a> ModelBuilder<'a> {
         };
         model.pairs = build_pairs(&scene.pairs, &model)?;
         check_distances(&model)?;
-        model.links = build_links(&scene.links, &model)?;
+        build_links(&scene.links, &mut model)?;
         for b in 0..model.bodies.len() {
             if model.links.iter().any(|link| !link.is_strong && link.bodies.contains(&b)) {
                 model.bodies[b].energies.push(Box::new(HeldLinks));
@@ -236,6 +248,9 @@ impl<'a> ModelBuilder<'a> {
             }
             if group.cg.max_iterations == 0 {
                 return wrong(&field("cg.max_iterations"), "it must be at least 1", "200 is usual");
+            }
+            if let Some(ms) = group.cg.max_ms {
+                positive(&field("cg.max_ms"), ms, "ms")?;
             }
             for (name, count) in
                 [("sweeps", Some(group.cg.multigrid.sweeps)), ("levels", group.cg.multigrid.levels)]
@@ -362,13 +377,20 @@ fn fingerprint(model: &Model) -> u64 {
             hash.text(&format!("{c} only {only:?}"));
         }
     }
+    for character in &model.characters {
+        character.hash(&mut hash);
+    }
+    for (c, collider) in model.colliders.iter().enumerate().filter(|(_, c)| c.carrier != Carrier::Script) {
+        hash.text(&format!("{c} carried {:?}", collider.carrier));
+    }
     if !model.links.is_empty() {
         hash.text(&format!("{:?}", model.links));
     }
     for group in &model.groups {
         hash.text(solver_name(group.solver));
         hash.word(u64::from(group.substeps));
-        hash.text(&format!("{:?}", group.cg));
+        // Scenes without a budget keep the fingerprint that they had.
+        hash.text(&format!("{:?}", group.cg).replace(" max_ms: None,", ""));
         if group.solver == SolverKind::Xpbd {
             hash.text(&format!("{:?}", group.xpbd));
         }
@@ -413,6 +435,9 @@ fn fingerprint(model: &Model) -> u64 {
         ));
         for pin in body.pins.iter().filter(|p| p.until.is_finite()) {
             hash.number(pin.until);
+        }
+        for pin in body.pins.iter().filter(|p| p.carrier != PinCarrier::Script) {
+            hash.text(&format!("{:?}", pin.carrier));
         }
         if let Some(contact) = &body.contact {
             hash.text(&format!("{contact:?}"));

@@ -11,7 +11,7 @@ use crate::rigid::{Inertia, RigidFrame};
 use crate::scene::{Body, SolverKind};
 
 /// How much stiffer than its mass in a step the tetrahedron is that holds the four together during a solve.
-const STIFFNESS: f64 = 1e3;
+const STIFFNESS: f64 = 1e4;
 
 /// The frame of a placed rigid body, the mass of each of its particles, kg, and Young's modulus of what holds them together, Pa.
 pub(super) struct PlacedRigid {
@@ -32,6 +32,8 @@ pub(super) fn place_rigid(
         ("young_modulus", body.young_modulus.is_some()),
         ("poisson_ratio", body.poisson_ratio.is_some()),
         ("law", body.law.is_some()),
+        ("plasticity", body.plasticity.is_some()),
+        ("shape_matching", body.shape_matching.is_some()),
         ("material", !body.materials.is_empty()),
         ("embed", body.embed.is_some()),
         ("fabric", body.fabric.is_some()),

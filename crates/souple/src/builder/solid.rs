@@ -5,12 +5,14 @@ use glam::DVec3;
 use super::body::Placed;
 use super::embed::PlacedCells;
 use super::materials::Moduli;
-use super::{Checked, positive, wrong};
-use crate::energy::cell::{self, CellMatrix, Part};
-use crate::energy::{CellKind, Energy, Hexahedra, RestTetrahedron, Tetrahedra, lame};
+use super::{Checked, positive, stiffness, wrong};
+use crate::energy::cell::{self, CellMatrix, Inside, Part};
+use crate::energy::{
+    CellKind, Content, Energy, Hexahedra, RestTetrahedron, ShapeMatching, Tetrahedra, Yielding, lame,
+};
 use crate::mesh::cells::{Filled, block_cells, cell_boundary};
 use crate::mesh::tetrahedron::{block, boundary, sixfold_volume};
-use crate::mesh::{MAX_VERTICES, TriMesh};
+use crate::mesh::{MAX_VERTICES, Topology, TriMesh};
 use crate::model::GroupModel;
 use crate::scene::{Block, Body, Preconditioner, SolidLaw, SolverKind};
 use crate::solver::solver_name;
@@ -80,6 +82,7 @@ pub(super) fn build_solid(
         let given = [
             ("poisson_ratio", body.poisson_ratio.is_some()),
             ("law", body.law.is_some()),
+            ("plasticity", body.plasticity.is_some()),
             ("material", !body.materials.is_empty()),
         ];
         if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
@@ -107,6 +110,21 @@ pub(super) fn build_solid(
             "solids do not have it",
             "leave it out: `young_modulus`, `poisson_ratio` and `law` say what a solid is made of",
         );
+    }
+    if body.shape_matching.is_some() && body.young_modulus.is_none() && body.materials.is_empty() {
+        let of_elements = [
+            ("poisson_ratio", body.poisson_ratio.is_some()),
+            ("law", body.law.is_some()),
+            ("plasticity", body.plasticity.is_some()),
+        ];
+        return match of_elements.into_iter().find(|(_, given)| *given) {
+            Some((name, _)) => wrong(
+                &format!("{at}.{name}"),
+                "it is of elements, and the body has `shape_matching` instead of them",
+                "leave it out, or give `young_modulus` too",
+            ),
+            None => Ok(None),
+        };
     }
     let moduli = Moduli::new(at, body, placed.labelled())?;
     let takes = matches!(
@@ -148,7 +166,14 @@ pub(super) fn build_solid(
         };
         let kinds = cells.kinds.iter().map(|filled| cell_kind(cells, filled, &of)).collect();
         let (corners, kind) = (cells.corners.clone(), cells.kind.clone());
-        return Ok(Some(Box::new(Hexahedra { corners, kind, kinds, law, damping: beta })));
+        let yielding = match moduli.is_plastic() {
+            true => {
+                let kinds: Vec<_> = cells.kinds.iter().map(|f| cell_yielding(cells, f, &moduli)).collect();
+                kind.iter().map(|k| kinds[*k as usize]).collect()
+            }
+            false => Vec::new(),
+        };
+        return Ok(Some(Box::new(Hexahedra { corners, kind, kinds, law, damping: beta, yielding })));
     }
     let x = &placed.mesh.positions;
     let mut elements = Vec::with_capacity(placed.tetrahedra.len());
@@ -165,14 +190,68 @@ pub(super) fn build_solid(
         };
         elements.push(element);
     }
-    Ok(Some(Box::new(Tetrahedra { elements, law, damping: beta })))
+    let yielding = match moduli.is_plastic() {
+        true => (0..elements.len()).map(|t| moduli.yielding(t)).collect(),
+        false => Vec::new(),
+    };
+    Ok(Some(Box::new(Tetrahedra { elements, law, damping: beta, yielding })))
+}
+
+/// What pulls a body to where its shape fits best.
+pub(super) fn build_shape_matching(
+    at: &str,
+    body: &Body,
+    group: &GroupModel,
+    topology: &Topology,
+) -> Checked<Option<Box<dyn Energy>>> {
+    let Some(given) = body.shape_matching else { return Ok(None) };
+    let field = |name: &str| format!("{at}.shape_matching.{name}");
+    let turns = std::f64::consts::TAU * positive(&field("frequency"), given.frequency, "Hz")?;
+    let stiffness = stiffness(&field("frequency"), turns * turns, "1/s²")?;
+    if !(0.0..1.0).contains(&given.linear) {
+        return wrong(
+            &field("linear"),
+            format!("it must be from 0 to below 1, but is {}", given.linear),
+            "0.5 lets it stretch and shear about as much as it bends",
+        );
+    }
+    let takes = matches!(
+        group.solver,
+        SolverKind::ExplicitEuler
+            | SolverKind::SymplecticEuler
+            | SolverKind::ModifiedEuler
+            | SolverKind::Midpoint
+            | SolverKind::Rk4
+            | SolverKind::Verlet
+            | SolverKind::ImplicitEulerCg
+    );
+    if !takes {
+        return wrong(
+            &format!("{at}.group"),
+            format!(
+                "the solver `{}` of group '{}' does not take shape matching, which joins all particles with each other",
+                solver_name(group.solver),
+                group.name
+            ),
+            "use `implicit_euler_cg`, or an explicit solver",
+        );
+    }
+    match ShapeMatching::new(stiffness, given.linear, &topology.rest_positions, &topology.masses) {
+        Some(matching) => Ok(Some(Box::new(matching))),
+        None => wrong(
+            &format!("{at}.shape_matching"),
+            "the body is flat or a line: its place does not follow from its shape",
+            "use `linear = 0` for a flat body, and another model for a rope",
+        ),
+    }
 }
 
 /// What holds the four particles of a rigid body together during a solve; nothing with explicit solvers.
 pub(super) fn stiff_tetrahedron(placed: &Placed, young: f64) -> Option<Box<dyn Energy>> {
     let corners = *placed.tetrahedra.first()?;
     let element = RestTetrahedron::new(corners, &placed.mesh.positions, young, 0.0)?;
-    Some(Box::new(Tetrahedra { elements: vec![element], law: SolidLaw::Polar, damping: 0.0 }))
+    let yielding = Vec::new();
+    Some(Box::new(Tetrahedra { elements: vec![element], law: SolidLaw::Polar, damping: 0.0, yielding }))
 }
 
 /// Whether the preconditioner that its group asks for is one for this body.
@@ -249,11 +328,37 @@ fn is_full(filled: &[Filled]) -> bool {
 
 fn cell_kind(cells: &PlacedCells, filled: &[Filled], of: &dyn Fn(usize) -> Numbers) -> CellKind {
     let parts = parts(cells, filled, of);
-    let matrix = match cells.plain {
-        true => CellMatrix::compatible(cells.size, &parts),
-        false => CellMatrix::new(cells.size, &parts),
+    let (matrix, inside) = match cells.plain {
+        true => (CellMatrix::compatible(cells.size, &parts), Inside::none()),
+        false => CellMatrix::with_inside(cells.size, &parts),
     };
-    CellKind { size: cells.size, matrix }
+    let (size, volume) = (cells.size, cells.size.x * cells.size.y * cells.size.z);
+    // Means over what is filled; what is everywhere a little is not part of it.
+    let share = |p: &Part| (p.high - p.low).to_array().iter().product::<f64>();
+    let filling = &parts[..filled.len()];
+    let all: f64 = filling.iter().map(share).sum();
+    let mean = |of: fn(&Part) -> f64| filling.iter().map(|p| of(p) * share(p)).sum::<f64>() / all;
+    let (lambda, mu) = if all > 0.0 { (mean(|p| p.lambda), mean(|p| p.mu)) } else { (0.0, 0.0) };
+    let sum: DVec3 = filling.iter().map(|p| (p.low + p.high) * (0.5 * share(p))).sum();
+    let middle = (!is_full(filled) && all > 0.0).then(|| sum / all);
+    CellKind { size, matrix, content: Content { volume: all * volume, lambda, mu, inside, middle } }
+}
+
+/// When a cell yields, and its shear modulus, Pa: means of what fills it, by volume; never if a part of it never does.
+fn cell_yielding(cells: &PlacedCells, filled: &[Filled], moduli: &Moduli) -> (Yielding, f64) {
+    let mut mean = (Yielding { yield_stress: 0.0, creep: 0.0, max_strain: 0.0 }, 0.0);
+    let volume = |f: &Filled| (f.high - f.low).to_array().iter().product::<f64>();
+    let total: f64 = filled.iter().map(volume).sum();
+    for f in filled {
+        let row = cells.labels.binary_search(&u32::from(f.label)).unwrap_or(0);
+        let ((young, poisson), of) = (moduli.of(row), moduli.yielding(row));
+        let share = volume(f) / total;
+        mean.0.yield_stress += share * of.yield_stress;
+        mean.0.creep += share * of.creep;
+        mean.0.max_strain += share * of.max_strain;
+        mean.1 += share * lame(young, poisson).1;
+    }
+    mean
 }
 
 /// Adds the volume that each corner of the cells stands for, m³, or its mass, kg, if there are densities of the labels, kg/m³.

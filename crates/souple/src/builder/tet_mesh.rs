@@ -9,8 +9,8 @@ use glam::DVec3;
 use super::body::Placed;
 use super::{Checked, wrong};
 use crate::mesh::TriMesh;
-use crate::mesh::tetrahedron::{boundary, turn_round};
-use crate::scene::InlineMesh;
+use crate::mesh::tetrahedron::{boundary, sixfold_volume, turn_round};
+use crate::scene::{InlineMesh, Vec3};
 
 /// The mesh of a body or a collider. `at` is where it stands in the scene.
 pub(super) fn place_mesh(at: &str, m: &InlineMesh) -> Checked<Placed> {
@@ -52,6 +52,13 @@ fn check_tetrahedra(at: &str, m: &InlineMesh) -> Checked<()> {
             "the first vertex is 0",
         );
     }
+    if let Some((t, corners)) = m.tetrahedra.iter().enumerate().find(|(_, t)| is_flat(t, &m.positions)) {
+        return wrong(
+            &format!("{at}.tetrahedra"),
+            format!("tetrahedron {t}, of vertices {corners:?}, has no volume: its corners lie in a plane"),
+            "repair the mesh where it was made",
+        );
+    }
     let (labels, count) = (m.labels.len(), m.tetrahedra.len());
     if labels != 0 && labels != count {
         return wrong(
@@ -61,4 +68,11 @@ fn check_tetrahedra(at: &str, m: &InlineMesh) -> Checked<()> {
         );
     }
     Ok(())
+}
+
+/// Whether a tetrahedron has no more volume than rounding leaves.
+fn is_flat(corners: &[u32; 4], positions: &[Vec3]) -> bool {
+    let [a, b, c, d] = corners.map(|v| DVec3::from(positions[v as usize]));
+    let edges = (b - a).length() * (c - a).length() * (d - a).length();
+    sixfold_volume([a, b, c, d]).abs() <= 1e-12 * edges
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
+use super::character::{Characters, check_carried};
 use super::select::{Particles, select};
 use super::tet_mesh::place_mesh;
 use super::{Checked, LARGEST, direction, finite, not_negative, positive, vector, wrong};
@@ -12,7 +13,7 @@ use crate::contact::response::ContactMaterial;
 use crate::contact::rules::{PairModel, Thing};
 use crate::math::{Pose, rotation};
 use crate::mesh::{ColliderMesh, ColliderMeshError};
-use crate::model::{AssignedModel, BodyModel, ColliderForm, ColliderModel, Model};
+use crate::model::{AssignedModel, BodyModel, Carrier, ColliderForm, ColliderModel, Model};
 use crate::scene::{Body, Collider, ColliderShape, InlineMesh, Motion, Pair, Wind};
 
 pub(super) fn check_wind(wind: &Wind) -> Checked<Wind> {
@@ -93,6 +94,10 @@ fn build_form(at: &str, collider: &Collider) -> Checked<ColliderForm> {
             half_height: 0.5 * size("shape.cylinder.height", c.height)?,
         },
         ColliderShape::Mesh(mesh) => return mesh_form(at, mesh, scale),
+        // Made where the character is known.
+        ColliderShape::Skin(_) => {
+            return wrong(&field("shape.skin"), "it has no character", "name a character of the scene");
+        }
         ColliderShape::File(file) => {
             return wrong(
                 &field("shape.file.path"),
@@ -146,7 +151,7 @@ fn build_assigned(
     bodies: &[BodyModel],
 ) -> Checked<Option<Vec<AssignedModel>>> {
     let Some(only) = &collider.only else { return Ok(None) };
-    if matches!(collider.shape, ColliderShape::Mesh(_) | ColliderShape::File(_)) {
+    if matches!(collider.shape, ColliderShape::Mesh(_) | ColliderShape::File(_) | ColliderShape::Skin(_)) {
         return wrong(
             at,
             "a mesh touches by its surface, so it cannot be held against some particles only",
@@ -187,11 +192,18 @@ pub(super) fn build_collider(
     collider: &Collider,
     scene: &[Body],
     bodies: &[BodyModel],
+    characters: &Characters,
 ) -> Checked<ColliderModel> {
     let field = |name: &str| format!("{at}.{name}");
-    let form = build_form(at, collider)?;
+    check_carried(at, collider)?;
     let translation = vector(&field("position"), collider.position)?;
     let turn = rotation(vector(&field("rotate_deg"), collider.rotate_deg)?);
+    let put = Pose { rotation: turn, translation };
+    let (form, carrier, pose) = match (&collider.shape, &collider.follow) {
+        (ColliderShape::Skin(skin), _) => characters.skin(at, skin)?,
+        (_, Some(follow)) => (build_form(at, collider)?, characters.carrier(at, follow)?, put),
+        (_, None) => (build_form(at, collider)?, Carrier::Script, put),
+    };
     if let Some(motion) = &collider.motion {
         check_motion(&field("motion"), motion)?;
     }
@@ -211,7 +223,8 @@ pub(super) fn build_collider(
     Ok(ColliderModel {
         name: collider.name.clone(),
         form,
-        pose: Pose { rotation: turn, translation },
+        pose,
+        carrier,
         pivot: collider.motion.as_ref().and_then(|m| m.pivot).map_or(translation, DVec3::from),
         motion: collider.motion.clone(),
         material,

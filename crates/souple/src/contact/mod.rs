@@ -11,6 +11,7 @@ pub(crate) mod bvh;
 pub(crate) mod closest;
 pub mod continuous;
 pub(crate) mod contours;
+pub(crate) mod held;
 mod nearest;
 pub(crate) mod pairs;
 #[cfg(test)]
@@ -18,7 +19,6 @@ mod pairs_tests;
 pub mod primitives;
 pub mod proximity;
 pub mod response;
-pub(crate) mod resting;
 pub mod rules;
 pub(crate) mod stochastic;
 #[cfg(test)]
@@ -68,7 +68,7 @@ pub struct Contacts {
     pub(crate) pairs: Vec<u32>,
     /// The contacts of its last substep.
     pub points: Vec<ContactPoint>,
-    /// Whether springs of its system hold it off colliders: then it is put out only where these gave way by half of the distance.
+    /// Whether its system holds it off colliders: then it is put out only where it is nearer than [`held::SLACK`] says.
     pub(crate) lies: bool,
 }
 
@@ -212,7 +212,7 @@ impl Contacts {
             let (start, end) = &control.colliders[c as usize];
             let (pose0, pose1) = (start.lerp(end, s0), start.lerp(end, s1));
             let by_springs = self.lies && model.material(b, c as usize).restitution == 0.0;
-            let skin = model.distance(b, c as usize) * if by_springs { 0.5 } else { 1.0 };
+            let skin = model.distance(b, c as usize) * if by_springs { held::SLACK } else { 1.0 };
             let (low, high) = shape.swept_bounds(&pose0, &pose1, skin);
             // Friction once: later passes only push.
             let push = ContactMaterial { friction: 0.0, restitution: 0.0, tangential_keep: None };

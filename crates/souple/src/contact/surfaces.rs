@@ -106,6 +106,8 @@ pub struct Substep {
     pub rest_speed: f32,
     /// Of random numbers, where contacts are found by chance.
     pub seed: u64,
+    /// The share of its skin that a contact may be pressed to, unless it bounces: less than 1 where the solver itself holds contacts.
+    pub slack: f32,
 }
 
 impl Surfaces {
@@ -230,6 +232,12 @@ impl Surfaces {
     pub fn owner(&self, v: u32) -> (usize, u32) {
         let thing = self.firsts.partition_point(|f| *f <= v as usize) - 1;
         (thing, v - self.firsts[thing] as u32)
+    }
+
+    /// Where a vertex was when the substep began, and where it is now, m.
+    pub fn way(&self, v: u32) -> ([f64; 3], [f64; 3]) {
+        let place = |p: &Point| [p[0].into(), p[1].into(), p[2].into()];
+        (place(&self.before[v as usize]), place(&self.now[v as usize]))
     }
 
     /// Finds what touches after a substep and pushes it apart.
@@ -515,10 +523,7 @@ fn until(first_side: u8, vertices: [u32; 4], skin: f32, before: &[Point], now: &
     };
     let (start, end) = (place(before), place(now));
     let skin = f64::from(skin);
-    let vector = match first_side {
-        1 => proximity::point_triangle(start[0], [start[1], start[2], start[3]]).vector,
-        _ => proximity::edge_edge([start[0], start[1]], [start[2], start[3]]).vector,
-    };
+    let vector = closest_vector(first_side, start);
     let distance = vector.length();
     let separation = separation(distance, skin);
     if distance < LEAST_APART * skin {
@@ -535,6 +540,14 @@ fn until(first_side: u8, vertices: [u32; 4], skin: f32, before: &[Point], now: &
         _ => continuous::edge_edge(start, end, separation),
     };
     time.map(|t| t as f32)
+}
+
+/// From the closest point of the second of two features to that of the first.
+fn closest_vector(first_side: u8, x: [DVec3; 4]) -> DVec3 {
+    match first_side {
+        1 => proximity::point_triangle(x[0], [x[1], x[2], x[3]]).vector,
+        _ => proximity::edge_edge([x[0], x[1]], [x[2], x[3]]).vector,
+    }
 }
 
 /// How far features are held apart, m, that were at a distance and keep a skin: if less and less of it were left in each substep, as
@@ -620,7 +633,8 @@ fn press(
     shifts: &mut [Point],
     holds: &mut [[f32; 3]],
 ) {
-    let Contact { vertices, weights, normal, distance, gap, way, skin, .. } = *contact;
+    let Contact { vertices, weights, normal, distance, gap, way, .. } = *contact;
+    let skin = if rule.restitution > 0.0 { contact.skin } else { contact.skin * substep.slack };
     let mut moved = [0.0f32; 3];
     for k in 0..4 {
         let p = &pushes[vertices[k] as usize];

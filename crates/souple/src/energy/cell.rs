@@ -10,7 +10,7 @@
 //! for all: K = Kuu − Kua Kaa⁻¹ Kau. The mean of their gradients over what is filled is taken away, so that a constant stress does
 //! no work on them, which the patch test asks for. [`CellMatrix::compatible`] leaves them out.
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 /// A part of a cell, from 0 to 1 along its axes, and its material.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,11 +36,23 @@ pub const ROWS: usize = 3 * CORNERS;
 /// Shape functions: those of the corners, then those of inside.
 const SHAPES: usize = CORNERS + 3;
 
+/// Rows of the shape functions of inside.
+const ROWS_INSIDE: usize = 3 * SHAPES - ROWS;
+
 /// The symmetric stiffness matrix of a cell, N/m.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellMatrix {
     /// Row by row.
     pub rows: Box<[[f64; ROWS]; ROWS]>,
+}
+
+/// How far the shape functions of inside move as the corners of a cell do, which is needed to tell the strain in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inside {
+    /// For each axis and then each direction: shares of the moves of the corners.
+    rows: Box<[[f64; ROWS]; ROWS_INSIDE]>,
+    /// What was taken away from their slopes, 1/m.
+    mean: DVec3,
 }
 
 /// Where corner c of a cell is, from 0 to 1: at x, y, z by its bits 0, 1, 2.
@@ -99,18 +111,48 @@ fn add_point(all: &mut Full, g: &[DVec3; SHAPES], lambda: f64, mu: f64) {
 impl CellMatrix {
     /// That of a cell of that size, m, with what fills it: does not lock.
     pub fn new(size: DVec3, parts: &[Part]) -> CellMatrix {
-        eliminate(integrate(size, parts))
+        CellMatrix::with_inside(size, parts).0
+    }
+
+    /// The same, with what bends inside.
+    pub fn with_inside(size: DVec3, parts: &[Part]) -> (CellMatrix, Inside) {
+        let mean = mean_slopes(size, parts);
+        let mut all = integrate(size, parts, mean);
+        let rows = eliminate(&mut all);
+        (from_lower(|r, c| all[r][c]), Inside { rows, mean })
     }
 
     /// The same without the shape functions of inside: locks, and is exactly what condensation makes of smaller cells.
     pub fn compatible(size: DVec3, parts: &[Part]) -> CellMatrix {
-        let all = integrate(size, parts);
+        let all = integrate(size, parts, DVec3::ZERO);
         from_lower(|r, c| all[r][c])
     }
 }
 
-fn integrate(size: DVec3, parts: &[Part]) -> Box<Full> {
-    let volume = size.x * size.y * size.z;
+impl Inside {
+    /// Of a cell without these shape functions.
+    pub fn none() -> Inside {
+        Inside { rows: Box::new([[0.0; ROWS]; ROWS_INSIDE]), mean: DVec3::ZERO }
+    }
+
+    /// The gradient of displacements at a place of a cell of that size, from 0 to 1, whose corners moved by `moved`, m.
+    pub fn gradient(&self, size: DVec3, at: DVec3, moved: &[DVec3; CORNERS]) -> DMat3 {
+        let dyad = |u: DVec3, g: DVec3| DMat3::from_cols(u * g.x, u * g.y, u * g.z);
+        let corners = gradients(size, at);
+        let outer = moved.iter().zip(corners).fold(DMat3::ZERO, |sum, (u, g)| sum + dyad(*u, g));
+        let slopes = inner_slopes(size, at) - self.mean;
+        let share = |row: &[f64; ROWS]| -> f64 {
+            row.iter().zip(moved.iter().flat_map(|u| u.to_array())).map(|(w, u)| w * u).sum()
+        };
+        (0..3).fold(outer, |sum, axis| {
+            let u = DVec3::from([0, 1, 2].map(|k| share(&self.rows[3 * axis + k])));
+            sum + dyad(u, DVec3::AXES[axis] * slopes[axis])
+        })
+    }
+}
+
+/// The mean of the slopes of inside over what is filled, 1/m.
+fn mean_slopes(size: DVec3, parts: &[Part]) -> DVec3 {
     let mut mean = DVec3::ZERO;
     let mut total = 0.0;
     for part in parts {
@@ -119,7 +161,11 @@ fn integrate(size: DVec3, parts: &[Part]) -> Box<Full> {
             total += share * part.mu;
         }
     }
-    let mean = if total > 0.0 { mean / total } else { DVec3::ZERO };
+    if total > 0.0 { mean / total } else { DVec3::ZERO }
+}
+
+fn integrate(size: DVec3, parts: &[Part], mean: DVec3) -> Box<Full> {
+    let volume = size.x * size.y * size.z;
     let mut all: Box<Full> = Box::new([[0.0; 3 * SHAPES]; 3 * SHAPES]);
     for part in parts {
         for (at, share) in points(part) {
@@ -136,8 +182,8 @@ fn integrate(size: DVec3, parts: &[Part]) -> Box<Full> {
     all
 }
 
-/// Eliminates the rows of inside, last first: each is free to move so that nothing pulls at it.
-fn eliminate(mut all: Box<Full>) -> CellMatrix {
+/// Eliminates the rows of inside, last first: each is free to move so that nothing pulls at it. Returns how far each moves with the corners.
+fn eliminate(all: &mut Full) -> Box<[[f64; ROWS]; ROWS_INSIDE]> {
     let largest = (0..3 * SHAPES).map(|r| all[r][r]).fold(0.0, f64::max);
     for pivot in (ROWS..3 * SHAPES).rev() {
         let row = all[pivot];
@@ -152,7 +198,20 @@ fn eliminate(mut all: Box<Full>) -> CellMatrix {
             }
         }
     }
-    from_lower(|r, c| all[r][c])
+    let mut inside: Box<[[f64; ROWS]; ROWS_INSIDE]> = Box::new([[0.0; ROWS]; ROWS_INSIDE]);
+    for k in 0..ROWS_INSIDE {
+        let row = all[ROWS + k];
+        let pivot = row[ROWS + k];
+        if pivot <= 1e-12 * largest {
+            continue;
+        }
+        let mut shares: [f64; ROWS] = std::array::from_fn(|c| -row[c] / pivot);
+        for (earlier, factor) in inside[..k].iter().zip(&row[ROWS..]) {
+            shares.iter_mut().zip(earlier).for_each(|(share, e)| *share -= factor / pivot * e);
+        }
+        inside[k] = shares;
+    }
+    inside
 }
 
 fn from_lower(at: impl Fn(usize, usize) -> f64) -> CellMatrix {
@@ -324,6 +383,28 @@ mod tests {
         let stretch = cost(&CellMatrix::new(SIZE, &[whole()]), |x| DVec3::X * (0.1 * x.x));
         let volume = SIZE.x * SIZE.y * SIZE.z;
         assert!((stretch / ((lambda + 2.0 * mu) * 0.01 * volume) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn strain_inside_is_that_of_a_bent_beam_everywhere() {
+        let (kappa, nu) = (0.1, 0.4);
+        let (_, inside) = CellMatrix::with_inside(SIZE, &[part(DVec3::ZERO, DVec3::ONE, 2e4, nu)]);
+        // ε = κ y along x, −ν κ y across, no shear: u = κ (xy, −x²/2 − ν (y² − z²)/2, −ν yz).
+        let moved: [DVec3; 8] = std::array::from_fn(|c| {
+            let p = (corner(c) - 0.5) * SIZE;
+            let y = -0.5 * (p.x * p.x + nu * (p.y * p.y - p.z * p.z));
+            DVec3::new(p.x * p.y, y, -nu * p.y * p.z) * kappa
+        });
+        for c in 0..8 {
+            let y = (corner(c).y - 0.5) * SIZE.y;
+            let h = inside.gradient(SIZE, corner(c), &moved);
+            let strain = (h + h.transpose()) * 0.5;
+            let expected = DMat3::from_diagonal(DVec3::new(1.0, -nu, -nu) * (kappa * y));
+            assert!((strain - expected).abs_diff_eq(DMat3::ZERO, 1e-12), "{strain} instead of {expected}");
+            // Without them the cell is sheared instead.
+            let locked = Inside::none().gradient(SIZE, corner(c), &moved);
+            assert!((locked + locked.transpose()).x_axis.y.abs() > 0.1 * kappa * SIZE.x);
+        }
     }
 
     #[test]

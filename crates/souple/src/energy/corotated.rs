@@ -260,6 +260,8 @@ fn load(kept: &Kept) -> Corotated<Four> {
 
 struct Linearise<'a> {
     elements: &'a [RestTetrahedron],
+    /// What they have flowed to, or nothing.
+    plastic: &'a [DMat3],
     x: &'a [DVec3],
     kept: &'a mut [Kept],
 }
@@ -268,8 +270,14 @@ impl Kernel for Linearise<'_> {
     type Output = ();
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        for (elements, kept) in self.elements.chunks(4).zip(self.kept) {
-            let of = four_of(elements);
+        for (k, (elements, kept)) in self.elements.chunks(4).zip(self.kept).enumerate() {
+            let mut of = four_of(elements);
+            let flowed;
+            if let Some(plastic) = self.plastic.get(4 * k..).filter(|p| !p.is_empty()) {
+                let plastic = four_of(plastic);
+                flowed = std::array::from_fn::<_, 4, _>(|l| of[l].flowed(*plastic[l]));
+                of = flowed.each_ref();
+            }
             let g = [
                 gather_vector(of, |e| e.gradients[1]),
                 gather_vector(of, |e| e.gradients[2]),
@@ -303,20 +311,28 @@ fn correct(e: &RestTetrahedron, x: &[DVec3], kept: &mut Kept, place: usize) {
 }
 
 /// Evaluates all elements.
-pub(super) fn linearise(elements: &[RestTetrahedron], x: &[DVec3], parallel: &Parallel, numbers: &mut [f64]) {
-    linearise_by(Instructions::detect(), elements, x, parallel, numbers);
+pub(super) fn linearise(
+    elements: &[RestTetrahedron],
+    plastic: &[DMat3],
+    x: &[DVec3],
+    parallel: &Parallel,
+    numbers: &mut [f64],
+) {
+    linearise_by(Instructions::detect(), elements, plastic, x, parallel, numbers);
 }
 
 fn linearise_by(
     instructions: Instructions,
     elements: &[RestTetrahedron],
+    plastic: &[DMat3],
     x: &[DVec3],
     parallel: &Parallel,
     numbers: &mut [f64],
 ) {
     let kept: &mut [Kept] = numbers.as_chunks_mut().0.as_chunks_mut().0;
     parallel.heavy_blocks(kept, |start, kept| {
-        instructions.run(Linearise { elements: &elements[4 * start..], x, kept });
+        let plastic = plastic.get(4 * start..).unwrap_or(&[]);
+        instructions.run(Linearise { elements: &elements[4 * start..], plastic, x, kept });
     });
 }
 
@@ -480,9 +496,9 @@ mod tests {
 
     fn linearised(elements: &[RestTetrahedron], x: &[DVec3]) -> Vec<f64> {
         let mut numbers = vec![0.0; length(elements.len())];
-        linearise(elements, x, &Parallel::default(), &mut numbers);
+        linearise(elements, &[], x, &Parallel::default(), &mut numbers);
         let mut plain = numbers.clone();
-        linearise_by(Instructions::Plain, elements, x, &Parallel::default(), &mut plain);
+        linearise_by(Instructions::Plain, elements, &[], x, &Parallel::default(), &mut plain);
         assert_eq!(numbers, plain, "instructions change bits");
         numbers
     }

@@ -8,15 +8,20 @@
 //! f = −R (g − what ω·τ changes by). So there is no ghost torque (FAU-02), net force and torque are 0, and a cell that is inside
 //! out is pushed back (FAU-03), as the frame is never a mirror. The matrix that solvers get is R K Rᵀ, which is exact at rest and positive semi-definite.
 //!
+//! A cell that has flowed ([`super::plastic`]) is taken for one whose mean deformation is F̄ Fₚ⁻¹ instead of F̄, with all else of its shape as it is: its corners
+//! are put to x + F̄ (Fₚ⁻¹ − I) y₀ first, which is linear, and what is found there goes back by the transpose. So forces stay exact. Cells flow as a
+//! whole, by their mean strain: what bends needs several across.
+//!
 //! Rayleigh's stiffness damping is β times that matrix. Cells share matrices: those that are full have one for all of them. Not offered: neo-Hookean
 //! cells.
 
 use glam::{DMat3, DVec3};
 
-use super::cell::{CORNERS, CellMatrix, ROWS, corner, gradients};
-use super::tetrahedra::inverse_triangle;
-use super::{Configuration, Energy, PairBlock, Part};
-use crate::math::{polar, qr};
+use super::cell::{CORNERS, CellMatrix, Inside, ROWS, corner, gradients};
+use super::plastic::{Yielding, flow};
+use super::tetrahedra::{hooke, inverse_triangle};
+use super::{Configuration, Energy, Felt, PairBlock, Part};
+use crate::math::{cofactors, polar, qr};
 use crate::scene::SolidLaw;
 
 /// The hexahedra of a body.
@@ -32,6 +37,8 @@ pub struct Hexahedra {
     pub law: SolidLaw,
     /// Rayleigh's stiffness damping β, s.
     pub damping: f64,
+    /// When each cell gives way for good, and its shear modulus, Pa; empty if none ever does.
+    pub yielding: Vec<(Yielding, f64)>,
 }
 
 /// What cells of one size and filling share.
@@ -41,6 +48,23 @@ pub struct CellKind {
     pub size: DVec3,
     /// Stiffness, N/m.
     pub matrix: CellMatrix,
+    /// What is in it, which stress and strain are told by.
+    pub content: Content,
+}
+
+/// What fills a cell, on average.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Content {
+    /// Volume that is filled, m³.
+    pub volume: f64,
+    /// Lamé's first modulus λ, Pa.
+    pub lambda: f64,
+    /// Shear modulus μ, Pa.
+    pub mu: f64,
+    /// What bends inside.
+    pub inside: Inside,
+    /// The middle of what is filled, from 0 to 1, where some of the cell is empty: its corners may be far from anything that feels.
+    pub middle: Option<DVec3>,
 }
 
 type Corners = [DVec3; CORNERS];
@@ -55,6 +79,8 @@ struct Turned {
     slopes: Corners,
     /// Corners from their middle, in the frame, m.
     y: Corners,
+    /// What they have moved by there, e, m.
+    moved: Corners,
     /// What each corner pulls back with in the frame, K e, N.
     pull: Corners,
     /// ½ e·K e, J.
@@ -86,7 +112,7 @@ fn turned(kind: &CellKind, law: SolidLaw, x: Corners) -> Turned {
     let moved: Corners = std::array::from_fn(|c| y[c] - (corner(c) - 0.5) * kind.size);
     let pull = product(&kind.matrix, &moved);
     let energy = 0.5 * moved.iter().zip(&pull).map(|(e, g)| e.dot(*g)).sum::<f64>();
-    Turned { frame, rest, slopes, y, pull, energy }
+    Turned { frame, rest, slopes, y, moved, pull, energy }
 }
 
 /// K d.
@@ -150,15 +176,87 @@ impl Hexahedra {
 
     fn linearised<'e>(
         &'e self,
+        plastic: &'e [DMat3],
         elements: &'e [f64],
-    ) -> impl Iterator<Item = (&'e [u32; 8], &'e CellKind, DMat3)> {
+    ) -> impl Iterator<Item = (&'e [u32; 8], &'e CellKind, Option<Unflow>, DMat3)> {
         let frames = elements.get(HEAD..).unwrap_or(&[]).as_chunks::<STRIDE>().0;
-        self.cells().zip(frames).map(|((corners, kind), r)| (corners, kind, DMat3::from_cols_array(r)))
+        self.flowed(plastic).zip(frames).map(|((corners, kind, unflow), r)| {
+            let r = DMat3::from_cols_array(r);
+            (corners, kind, unflow, r)
+        })
     }
+
+    /// Cells, and how those that have flowed are put back.
+    fn flowed<'e>(
+        &'e self,
+        plastic: &'e [DMat3],
+    ) -> impl Iterator<Item = (&'e [u32; 8], &'e CellKind, Option<Unflow>)> {
+        let plastic = plastic.iter().map(|p| Some(*p).filter(|p| *p != DMat3::IDENTITY));
+        self.cells().zip(plastic.chain(std::iter::repeat(None))).map(|((corners, kind), plastic)| {
+            let unflow = plastic.map(|plastic| Unflow::new(kind, plastic));
+            (corners, kind, unflow)
+        })
+    }
+}
+
+/// What a cell takes its corners for.
+fn seen(unflow: &Option<Unflow>, x: Corners) -> Corners {
+    unflow.as_ref().map_or(x, |unflow| unflow.apply(x))
+}
+
+/// What comes back from there.
+fn felt(unflow: &Option<Unflow>, f: Corners) -> Corners {
+    unflow.as_ref().map_or(f, |unflow| unflow.transposed(f))
 }
 
 fn gather(corners: &[u32; 8], x: &[DVec3]) -> Corners {
     corners.map(|v| x[v as usize])
+}
+
+/// How a cell that has flowed is put back into the shape it was made with: corner c goes to x_c + Σ w_cd x_d.
+struct Unflow {
+    /// (Fₚ⁻¹ − I) y₀ of each corner, m.
+    shifts: Corners,
+    slopes: Corners,
+}
+
+impl Unflow {
+    fn new(kind: &CellKind, plastic: DMat3) -> Unflow {
+        let back = cofactors(plastic).transpose() - DMat3::IDENTITY;
+        let shifts = std::array::from_fn(|c| back * ((corner(c) - 0.5) * kind.size));
+        Unflow { shifts, slopes: gradients(kind.size, DVec3::splat(0.5)) }
+    }
+
+    /// Places or displacements of the corners.
+    fn apply(&self, x: Corners) -> Corners {
+        // From one corner, as weights sum to nothing.
+        let mean = sum_of_dyads(x.map(|x1| x1 - x[0]), self.slopes);
+        std::array::from_fn(|c| x[c] + mean * self.shifts[c])
+    }
+
+    /// Forces on the corners.
+    fn transposed(&self, f: Corners) -> Corners {
+        let mean = sum_of_dyads(f, self.shifts);
+        std::array::from_fn(|c| f[c] + mean * self.slopes[c])
+    }
+
+    /// Blocks of pairs of corners, K → Qᵀ K Q.
+    fn condense(&self, block: impl Fn(usize, usize) -> DMat3) -> Vec<[DMat3; CORNERS]> {
+        let weight = |c: usize, d: usize| f64::from(u8::from(c == d)) + self.shifts[c].dot(self.slopes[d]);
+        let right: Vec<[DMat3; CORNERS]> = (0..CORNERS)
+            .map(|a| {
+                let row: [DMat3; CORNERS] = std::array::from_fn(|c| block(a, c));
+                std::array::from_fn(|b| (0..CORNERS).map(|c| row[c] * weight(c, b)).sum())
+            })
+            .collect();
+        let sum = |a: usize, b: usize| (0..CORNERS).map(|c| right[c][b] * weight(c, a)).sum();
+        (0..CORNERS).map(|a| std::array::from_fn(|b| sum(a, b))).collect()
+    }
+}
+
+/// Σ a bᵀ.
+fn sum_of_dyads(a: Corners, b: Corners) -> DMat3 {
+    a.into_iter().zip(b).fold(DMat3::ZERO, |m, (a, b)| m + DMat3::from_cols(a * b.x, a * b.y, a * b.z))
 }
 
 /// The block of two corners of a matrix, in the frame R.
@@ -182,20 +280,38 @@ impl Energy for Hexahedra {
         true
     }
 
+    fn plastic_elements(&self) -> usize {
+        self.yielding.len()
+    }
+
+    fn flow(&self, x: &[DVec3], h: f64, plastic: &mut [DMat3]) {
+        for (((corners, kind), (of, mu)), plastic) in self.cells().zip(&self.yielding).zip(plastic) {
+            let slopes = gradients(kind.size, DVec3::splat(0.5));
+            let x = gather(corners, x);
+            let mean = sum_of_dyads(x.map(|x1| x1 - x[0]), slopes);
+            if let Some(next) = flow(of, *mu, mean, *plastic, h) {
+                *plastic = next;
+            }
+        }
+    }
+
     fn value(&self, q: &Configuration) -> f64 {
-        self.cells().map(|(corners, kind)| turned(kind, self.law, gather(corners, q.x)).energy).sum()
+        let energy = |(corners, kind, unflow): (&[u32; 8], &CellKind, Option<Unflow>)| {
+            turned(kind, self.law, seen(&unflow, gather(corners, q.x))).energy
+        };
+        self.flowed(q.plastic).map(energy).sum()
     }
 
     fn add_force(&self, q: &Configuration, f: &mut [DVec3]) {
-        for (corners, kind) in self.cells() {
-            let cell = turned(kind, self.law, gather(corners, q.x));
+        for (corners, kind, unflow) in self.flowed(q.plastic) {
+            let cell = turned(kind, self.law, seen(&unflow, gather(corners, q.x)));
             let mut forces = cell.forces(self.law);
             if self.damping > 0.0 {
                 let (frame, back) = (cell.frame, cell.frame.transpose());
-                let rub = product(&kind.matrix, &gather(corners, q.v).map(|v| back * v));
+                let rub = product(&kind.matrix, &seen(&unflow, gather(corners, q.v)).map(|v| back * v));
                 forces.iter_mut().zip(rub).for_each(|(f, rub)| *f -= frame * rub * self.damping);
             }
-            for (&v, force) in corners.iter().zip(forces) {
+            for (&v, force) in corners.iter().zip(felt(&unflow, forces)) {
                 f[v as usize] += force;
             }
         }
@@ -204,42 +320,60 @@ impl Energy for Hexahedra {
     fn linearise(&self, q: &Configuration, hx: f64, hv: f64, elements: &mut Vec<f64>) {
         elements.clear();
         elements.extend([hx, hv * self.damping]);
-        for (corners, kind) in self.cells() {
+        for (corners, kind, unflow) in self.flowed(q.plastic) {
             let slopes = gradients(kind.size, DVec3::splat(0.5));
-            let (frame, _) = frame_of(self.law, &slopes, &gather(corners, q.x));
+            let (frame, _) = frame_of(self.law, &slopes, &seen(&unflow, gather(corners, q.x)));
             elements.extend(frame.to_cols_array());
         }
     }
 
-    fn add_product(&self, _q: &Configuration, elements: &[f64], part: Part, d: &[DVec3], out: &mut [DVec3]) {
+    fn add_product(&self, q: &Configuration, elements: &[f64], part: Part, d: &[DVec3], out: &mut [DVec3]) {
         let scale = match part {
             Part::Stiffness => elements[0],
             Part::StiffnessAndDamping => elements[0] + elements[1],
         };
-        for (corners, kind, r) in self.linearised(elements) {
+        for (corners, kind, unflow, r) in self.linearised(q.plastic, elements) {
             let back = r.transpose();
-            let change = product(&kind.matrix, &gather(corners, d).map(|d| back * d));
+            let change = product(&kind.matrix, &seen(&unflow, gather(corners, d)).map(|d| back * d));
+            let change = felt(&unflow, change.map(|change| r * change));
             for (&v, change) in corners.iter().zip(change) {
-                out[v as usize] += r * change * scale;
+                out[v as usize] += change * scale;
             }
         }
     }
 
-    fn add_diagonal(&self, _q: &Configuration, elements: &[f64], diagonal: &mut [DMat3]) {
+    fn add_diagonal(&self, q: &Configuration, elements: &[f64], diagonal: &mut [DMat3]) {
         let scale = elements[0] + elements[1];
-        for (corners, kind, r) in self.linearised(elements) {
+        for (corners, kind, unflow, r) in self.linearised(q.plastic, elements) {
+            let own = |a: usize, b: usize| block(&kind.matrix, r, a, b);
+            let flowed = unflow.map(|unflow| unflow.condense(own));
             for (c, &v) in corners.iter().enumerate() {
-                diagonal[v as usize] += block(&kind.matrix, r, c, c) * scale;
+                diagonal[v as usize] += flowed.as_ref().map_or_else(|| own(c, c), |all| all[c][c]) * scale;
             }
         }
     }
 
-    fn add_pairs(&self, _q: &Configuration, elements: &[f64], pairs: &mut Vec<PairBlock>) {
+    fn visit_felt(&self, x: &[DVec3], visit: &mut dyn FnMut(u32, &Felt)) {
+        for (corners, kind) in self.cells() {
+            let Turned { frame, moved, .. } = turned(kind, self.law, gather(corners, x));
+            let Content { volume, lambda, mu, inside, middle } = &kind.content;
+            for (c, &v) in corners.iter().enumerate() {
+                let h = inside.gradient(kind.size, middle.unwrap_or(corner(c)), &moved);
+                let strain = frame * ((h + h.transpose()) * 0.5) * frame.transpose();
+                let stress = hooke(strain, *lambda, *mu);
+                visit(v, &Felt { volume: volume / CORNERS as f64, strain, stress });
+            }
+        }
+    }
+
+    fn add_pairs(&self, q: &Configuration, elements: &[f64], pairs: &mut Vec<PairBlock>) {
         let scale = elements[0] + elements[1];
-        for (corners, kind, r) in self.linearised(elements) {
+        for (corners, kind, unflow, r) in self.linearised(q.plastic, elements) {
+            let own = |a: usize, b: usize| block(&kind.matrix, r, a, b);
+            let flowed = unflow.map(|unflow| unflow.condense(own));
             for a in 0..CORNERS {
                 for b in a + 1..CORNERS {
-                    let block = block(&kind.matrix, r, a, b) * scale;
+                    let block = flowed.as_ref().map_or_else(|| own(a, b), |all| all[a][b]) * scale;
                     pairs.push(PairBlock { i: corners[a], j: corners[b], block });
                 }
             }

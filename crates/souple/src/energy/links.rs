@@ -1,16 +1,67 @@
 //! Springs between bodies (FAU-68): inside one system they are solved with it (strong coupling, FAU-69), else their forces are held during a step (weak).
+//!
+//! A joint is a spring without length between points of two bodies, or of one and the world, as stiff as the step can bear: a ball joint is one, a hinge two
+//! on its axis (FAU-70). So joints give way a little, by the force on them over their stiffness, and loops of them are nothing special.
 
 use glam::{DMat3, DVec3};
 
 use super::{Configuration, Energy, PairBlock, Part, outer};
 
-/// A spring between two particles that may belong to different bodies.
+/// A point that a link holds: of a body, where the mean of some of its particles is by weights that sum to 1; or a place of the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct End {
+    /// Particles.
+    pub particles: [u32; 4],
+    /// Weight of each; 0 of those that are not there.
+    pub weights: [f64; 4],
+    /// The place of the world, m; 0 of a point of a body.
+    pub fixed: DVec3,
+}
+
+impl End {
+    /// One particle.
+    pub fn particle(i: u32) -> End {
+        End { particles: [i; 4], weights: [1.0, 0.0, 0.0, 0.0], fixed: DVec3::ZERO }
+    }
+
+    /// Particles with weights.
+    pub fn mean(of: [(u32, f64); 4]) -> End {
+        End { particles: of.map(|(i, _)| i), weights: of.map(|(_, w)| w), fixed: DVec3::ZERO }
+    }
+
+    /// A place of the world.
+    pub fn world(place: DVec3) -> End {
+        End { particles: [0; 4], weights: [0.0; 4], fixed: place }
+    }
+
+    /// Its particles and their weights.
+    pub fn each(&self) -> impl Iterator<Item = (u32, f64)> + use<> {
+        self.particles.into_iter().zip(self.weights).filter(|(_, w)| *w != 0.0)
+    }
+
+    /// Where it is, m.
+    pub fn place(&self, x: &[DVec3]) -> DVec3 {
+        self.fixed + self.motion(x)
+    }
+
+    /// What it moves by as particles move by `d`.
+    pub fn motion(&self, d: &[DVec3]) -> DVec3 {
+        self.each().fold(DVec3::ZERO, |sum, (i, w)| sum + d[i as usize] * w)
+    }
+
+    /// The same where the particles of its body come after others.
+    pub(crate) fn after(self, first: u32) -> End {
+        End { particles: self.particles.map(|i| i + first), ..self }
+    }
+}
+
+/// A spring between two points that may belong to different bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
-    /// First particle.
-    pub i: u32,
-    /// Second particle.
-    pub j: u32,
+    /// First point.
+    pub from: End,
+    /// Second point.
+    pub to: End,
     /// Length at which it neither pulls nor pushes, m; 0 joins both in one place.
     pub rest_length: f64,
     /// N/m.
@@ -20,12 +71,17 @@ pub struct Link {
 }
 
 impl Link {
-    /// The force on the first particle, N, of what the second one is ahead by, m, and faster, m/s.
+    /// The force on the first point, N, of what the second one is ahead by, m, and faster, m/s.
     pub fn force(&self, ahead: DVec3, faster: DVec3) -> DVec3 {
         let length = ahead.length();
         // A spring without length has no direction, and needs none.
         let stretch = if length > 0.0 { ahead * (1.0 - self.rest_length / length) } else { DVec3::ZERO };
         stretch * self.stiffness + faster * self.damping
+    }
+
+    /// All particles that it holds, with the weights by which they move its ends apart.
+    fn sides(&self) -> impl Iterator<Item = (u32, f64)> + use<> {
+        self.from.each().chain(self.to.each().map(|(j, w)| (j, -w)))
     }
 
     /// Derivative of that force by `ahead`, without what is negative: across a spring that is too short.
@@ -65,7 +121,7 @@ impl Energy for Links {
 
     fn value(&self, q: &Configuration) -> f64 {
         let energy = |link: &Link| {
-            let longer = q.x[link.i as usize].distance(q.x[link.j as usize]) - link.rest_length;
+            let longer = link.from.place(q.x).distance(link.to.place(q.x)) - link.rest_length;
             0.5 * link.stiffness * longer * longer
         };
         self.links.iter().map(energy).sum()
@@ -73,17 +129,18 @@ impl Energy for Links {
 
     fn add_force(&self, q: &Configuration, f: &mut [DVec3]) {
         for link in &self.links {
-            let (i, j) = (link.i as usize, link.j as usize);
-            let force = link.force(q.x[j] - q.x[i], q.v[j] - q.v[i]);
-            f[i] += force;
-            f[j] -= force;
+            let (ahead, faster) =
+                (link.to.place(q.x) - link.from.place(q.x), link.to.motion(q.v) - link.from.motion(q.v));
+            let force = link.force(ahead, faster);
+            link.from.each().for_each(|(i, w)| f[i as usize] += force * w);
+            link.to.each().for_each(|(j, w)| f[j as usize] -= force * w);
         }
     }
 
     fn linearise(&self, q: &Configuration, hx: f64, hv: f64, elements: &mut Vec<f64>) {
         elements.clear();
         for link in &self.links {
-            let ahead = q.x[link.j as usize] - q.x[link.i as usize];
+            let ahead = link.to.place(q.x) - link.from.place(q.x);
             elements.extend((link.tangent(ahead) * hx).to_cols_array());
             elements.push(hv * link.damping);
         }
@@ -91,27 +148,28 @@ impl Energy for Links {
 
     fn add_product(&self, _q: &Configuration, elements: &[f64], part: Part, d: &[DVec3], out: &mut [DVec3]) {
         for (link, block, damping) in self.blocks(elements) {
-            let (i, j) = (link.i as usize, link.j as usize);
-            let apart = d[i] - d[j];
+            let apart = link.from.motion(d) - link.to.motion(d);
             let rub = if part == Part::Stiffness { 0.0 } else { damping };
             let change = block * apart + apart * rub;
-            out[i] += change;
-            out[j] -= change;
+            link.from.each().for_each(|(i, w)| out[i as usize] += change * w);
+            link.to.each().for_each(|(j, w)| out[j as usize] -= change * w);
         }
     }
 
     fn add_diagonal(&self, _q: &Configuration, elements: &[f64], diagonal: &mut [DMat3]) {
         for (link, block, damping) in self.blocks(elements) {
             let whole = block + DMat3::from_diagonal(DVec3::splat(damping));
-            diagonal[link.i as usize] += whole;
-            diagonal[link.j as usize] += whole;
+            link.sides().for_each(|(i, w)| diagonal[i as usize] += whole * (w * w));
         }
     }
 
     fn add_pairs(&self, _q: &Configuration, elements: &[f64], pairs: &mut Vec<PairBlock>) {
         for (link, block, damping) in self.blocks(elements) {
             let whole = block + DMat3::from_diagonal(DVec3::splat(damping));
-            pairs.push(PairBlock { i: link.i, j: link.j, block: -whole });
+            for (k, (i, w)) in link.sides().enumerate() {
+                let later = link.sides().skip(k + 1);
+                pairs.extend(later.map(|(j, other)| PairBlock { i, j, block: whole * (w * other) }));
+            }
         }
     }
 }
@@ -151,6 +209,8 @@ pub struct Within<'a> {
     pub topology: &'a crate::mesh::Topology,
     /// Its body.
     pub body: u32,
+    /// Where its elements begin and end in the list of those that may flow.
+    pub plastic: (usize, usize),
 }
 
 impl Within<'_> {
@@ -164,6 +224,7 @@ impl Within<'_> {
             v: &q.v[self.range()],
             topology: self.topology,
             body: self.body,
+            plastic: q.plastic.get(self.plastic.0..self.plastic.1).unwrap_or(&[]),
             ..*q
         }
     }
@@ -213,5 +274,8 @@ impl Energy for Within<'_> {
             pair.i += self.first as u32;
             pair.j += self.first as u32;
         }
+    }
+    fn dense<'e>(&self, elements: &'e [f64]) -> Option<(usize, &'e [f64])> {
+        self.energy.dense(elements).map(|(first, w)| (self.first + first, w))
     }
 }

@@ -13,6 +13,8 @@ mod corotated;
 mod fan;
 mod hexahedra;
 mod links;
+mod plastic;
+mod shape_matching;
 mod spring;
 mod tetrahedra;
 mod volume;
@@ -25,10 +27,12 @@ use glam::{DMat3, DVec3};
 pub use ambient::{Dissipation, Grabs, Gravity, Pulls, RandomForce};
 pub use area::{Area, area_forces};
 pub use bending::{Bending, patch_curvatures, patch_energy, patch_forces, second_derivatives};
-pub use contact::{ContactSpring, ContactSprings, rub};
+pub use contact::{ContactSpring, ContactSprings};
 pub use fan::FanDrag;
-pub use hexahedra::{CellKind, Hexahedra};
-pub use links::{HeldLinks, Link, Links, Within};
+pub use hexahedra::{CellKind, Content, Hexahedra};
+pub use links::{End, HeldLinks, Link, Links, Within};
+pub use plastic::{Yielding, plastic_strain};
+pub use shape_matching::ShapeMatching;
 pub use spring::{Springs, spring_energy, spring_force, spring_tangent};
 pub use tetrahedra::{RestTetrahedron, Tetrahedra, element_matrix, lame, stress};
 pub use volume::Volume;
@@ -51,6 +55,8 @@ pub struct Configuration<'a> {
     pub body: u32,
     /// What joins the particles.
     pub topology: &'a Topology,
+    /// What each element has flowed to, Fₚ; empty if none has (see `energy/plastic.rs`).
+    pub plastic: &'a [DMat3],
     /// What is imposed from outside.
     pub control: &'a Control,
     /// Threads.
@@ -75,6 +81,17 @@ pub struct PairBlock {
     pub j: u32,
     /// The block.
     pub block: DMat3,
+}
+
+/// What a solid feels at a corner of one of its elements, in the directions of the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Felt {
+    /// Volume that the corner stands for in that element, m³.
+    pub volume: f64,
+    /// Strain: relative change of length by direction.
+    pub strain: DMat3,
+    /// Stress, Pa: force per area at rest.
+    pub stress: DMat3,
 }
 
 /// A force field.
@@ -107,6 +124,14 @@ pub trait Energy: Debug + Send + Sync {
     fn has_potential(&self) -> bool {
         true
     }
+
+    /// How many elements may give way for good, and so have a shape of their own in the state.
+    fn plastic_elements(&self) -> usize {
+        0
+    }
+
+    /// Lets elements flow for `h` seconds where particles are now.
+    fn flow(&self, _x: &[DVec3], _h: f64, _plastic: &mut [DMat3]) {}
 
     /// Potential energy, J; 0 for forces that have none.
     fn value(&self, _q: &Configuration) -> f64 {
@@ -154,9 +179,12 @@ pub trait Energy: Debug + Send + Sync {
         pairs.iter().for_each(|p| visit(&[p.i, p.j], &[DMat3::ZERO, DMat3::ZERO, p.block]));
     }
 
-    /// The part w wᵀ of A that joins every particle with every other, as three numbers of w per particle. It is in the
-    /// product, and in neither the diagonal nor the pairs.
-    fn dense<'e>(&self, _elements: &'e [f64]) -> Option<&'e [f64]> {
+    /// Visits the corners of all elements that have a volume, with what the solid feels there.
+    fn visit_felt(&self, _x: &[DVec3], _visit: &mut dyn FnMut(u32, &Felt)) {}
+
+    /// The part w wᵀ of A that joins every particle with every other, as three numbers of w per particle, and the first particle that they are of.
+    /// It is in the product, and in neither the diagonal nor the pairs.
+    fn dense<'e>(&self, _elements: &'e [f64]) -> Option<(usize, &'e [f64])> {
         None
     }
 }

@@ -19,13 +19,16 @@
 //! out, which are known in closed form (Smith, de Goes and Kim, "Analytic eigensystems for isotropic distortion energies", 2019); for QR what the
 //! stress does as the frame turns is left out (Gauss and Newton). Rayleigh's stiffness damping is β times the same matrix.
 //!
+//! Elements that have flowed ([`super::plastic`]) are elements with other gradients: the rest is the same.
+//!
 //! Promised: net force and torque are 0 to rounding; rigid motion costs nothing. Not promised: bending without locking: at ν near
 //! 0.5 linear tetrahedra are too stiff, as in any code.
 
 use glam::{DMat3, DVec3};
 
 use super::corotated::{self, Sum};
-use super::{Configuration, Energy, PairBlock, Part};
+use super::plastic::{Yielding, flow};
+use super::{Configuration, Energy, Felt, PairBlock, Part};
 use crate::math::{Svd, cofactors, inner, polar, qr, svd};
 use crate::scene::SolidLaw;
 
@@ -57,6 +60,12 @@ impl RestTetrahedron {
             let (lambda, mu) = lame(young, poisson);
             RestTetrahedron { corners, volume, gradients: [-(gb + gc + gd), gb, gc, gd], lambda, mu }
         })
+    }
+
+    /// The same after it has flowed: F = Σ x gᵀ is then what is elastic of its deformation, F Fₚ⁻¹.
+    pub fn flowed(&self, plastic: DMat3) -> RestTetrahedron {
+        let inverse = cofactors(plastic);
+        RestTetrahedron { gradients: self.gradients.map(|g| inverse * g), ..*self }
     }
 
     /// The deformation gradient where its corners are now.
@@ -98,7 +107,7 @@ pub fn stress(law: SolidLaw, f: DMat3, lambda: f64, mu: f64) -> (f64, DMat3) {
             let strain = (u + u.transpose()) * 0.5 - DMat3::IDENTITY;
             let more = trace(strain);
             let energy = mu * inner(strain, strain) + 0.5 * lambda * more * more;
-            let s = strain * (2.0 * mu) + DMat3::IDENTITY * (lambda * more);
+            let s = hooke(strain, lambda, mu);
             let w = s * u.transpose() - u * s;
             let turn = lower(w) * inverse_triangle(u).transpose();
             (energy, q * (s - turn))
@@ -109,6 +118,19 @@ pub fn stress(law: SolidLaw, f: DMat3, lambda: f64, mu: f64) -> (f64, DMat3) {
             (energy, f * mu + cofactors(f) * ((lambda + mu) * more - mu))
         }
     }
+}
+
+/// Hooke's law: the stress of a small strain, Pa.
+pub(super) fn hooke(strain: DMat3, lambda: f64, mu: f64) -> DMat3 {
+    strain * (2.0 * mu) + DMat3::IDENTITY * (lambda * trace(strain))
+}
+
+/// Strain and stress of an element in the directions of the world: of F = R U, what is in U besides I, and what P does in that frame, both
+/// turned by R.
+fn felt(law: SolidLaw, f: DMat3, lambda: f64, mu: f64) -> (DMat3, DMat3) {
+    let back = polar(f).transpose();
+    let symmetric = |m: DMat3| (m + m.transpose()) * 0.5;
+    (symmetric(f * back) - DMat3::IDENTITY, symmetric(stress(law, f, lambda, mu).1 * back))
 }
 
 /// What is below the diagonal.
@@ -233,8 +255,7 @@ fn qr_matrix(element: &RestTetrahedron, f: DMat3) -> [DMat3; 10] {
             (change + change.transpose()) * 0.5
         })
     });
-    let stresses =
-        strains.map(|of| of.map(|e| e * (2.0 * element.mu) + DMat3::IDENTITY * (element.lambda * trace(e))));
+    let stresses = strains.map(|of| of.map(|e| hooke(e, element.lambda, element.mu)));
     let back = q.transpose();
     blocks(|a, b| {
         let column = |k: usize| DVec3::from([0, 1, 2].map(|i| inner(strains[a][i], stresses[b][k])));
@@ -251,6 +272,8 @@ pub struct Tetrahedra {
     pub law: SolidLaw,
     /// Rayleigh's stiffness damping β, s.
     pub damping: f64,
+    /// When each element gives way for good; empty if none ever does.
+    pub yielding: Vec<Yielding>,
 }
 
 /// Numbers per element in a linearisation of a law other than polar: all its blocks.
@@ -283,6 +306,12 @@ enum Kept<'e> {
 }
 
 impl Tetrahedra {
+    /// The elements as they have flowed.
+    fn flowed<'e>(&'e self, q: &Configuration<'e>) -> impl Iterator<Item = RestTetrahedron> + 'e {
+        let plastic = q.plastic.iter().map(Some).chain(std::iter::repeat(None));
+        self.elements.iter().zip(plastic).map(|(e, plastic)| plastic.map_or(*e, |p| e.flowed(*p)))
+    }
+
     fn kept<'e>(&self, elements: &'e [f64]) -> Kept<'e> {
         let numbers = elements.get(HEAD..).unwrap_or(&[]);
         match self.law {
@@ -301,20 +330,32 @@ impl Energy for Tetrahedra {
         true
     }
 
+    fn plastic_elements(&self) -> usize {
+        self.yielding.len()
+    }
+
+    fn flow(&self, x: &[DVec3], h: f64, plastic: &mut [DMat3]) {
+        for ((e, of), plastic) in self.elements.iter().zip(&self.yielding).zip(plastic) {
+            if let Some(next) = flow(of, e.mu, e.deformation(x), *plastic, h) {
+                *plastic = next;
+            }
+        }
+    }
+
     fn value(&self, q: &Configuration) -> f64 {
-        let energy = |e: &RestTetrahedron| e.volume * stress(self.law, e.deformation(q.x), e.lambda, e.mu).0;
-        self.elements.iter().map(energy).sum()
+        let energy = |e: RestTetrahedron| e.volume * stress(self.law, e.deformation(q.x), e.lambda, e.mu).0;
+        self.flowed(q).map(energy).sum()
     }
 
     fn add_force(&self, q: &Configuration, f: &mut [DVec3]) {
-        for e in &self.elements {
+        for e in self.flowed(q) {
             let deformation = e.deformation(q.x);
             let pull = stress(self.law, deformation, e.lambda, e.mu).1 * e.volume;
             let [_, b, c, d] = e.gradients.map(|g| pull * g);
             let mut forces = [b + c + d, -b, -c, -d];
             if self.damping > 0.0 {
                 let rubs =
-                    multiply(&element_matrix(self.law, e, deformation), e.corners.map(|v| q.v[v as usize]));
+                    multiply(&element_matrix(self.law, &e, deformation), e.corners.map(|v| q.v[v as usize]));
                 forces.iter_mut().zip(rubs).for_each(|(f, rub)| *f -= rub * self.damping);
             }
             for (&v, force) in e.corners.iter().zip(forces) {
@@ -338,11 +379,11 @@ impl Energy for Tetrahedra {
         elements.extend([hx, hv * self.damping]);
         if self.law == SolidLaw::Polar {
             elements.resize(HEAD + corotated::length(self.elements.len()), 0.0);
-            corotated::linearise(&self.elements, q.x, q.parallel, &mut elements[HEAD..]);
+            corotated::linearise(&self.elements, q.plastic, q.x, q.parallel, &mut elements[HEAD..]);
             return;
         }
-        for e in &self.elements {
-            for block in element_matrix(self.law, e, e.deformation(q.x)) {
+        for e in self.flowed(q) {
+            for block in element_matrix(self.law, &e, e.deformation(q.x)) {
                 elements.extend(block.to_cols_array());
             }
         }
@@ -380,6 +421,14 @@ impl Energy for Tetrahedra {
                 pairs.push(PairBlock { i: corners[a], j: corners[b], block: *block });
             }
         });
+    }
+
+    fn visit_felt(&self, x: &[DVec3], visit: &mut dyn FnMut(u32, &Felt)) {
+        for e in &self.elements {
+            let (strain, stress) = felt(self.law, e.deformation(x), e.lambda, e.mu);
+            let felt = Felt { volume: e.volume / 4.0, strain, stress };
+            e.corners.iter().for_each(|&v| visit(v, &felt));
+        }
     }
 
     fn visit_blocks(&self, _q: &Configuration, elements: &[f64], visit: &mut dyn FnMut(&[u32], &[DMat3])) {

@@ -87,7 +87,7 @@ impl Energy for Volume {
         }
     }
 
-    fn dense<'e>(&self, elements: &'e [f64]) -> Option<&'e [f64]> {
-        (!elements.is_empty()).then_some(elements)
+    fn dense<'e>(&self, elements: &'e [f64]) -> Option<(usize, &'e [f64])> {
+        (!elements.is_empty()).then_some((0, elements))
     }
 }

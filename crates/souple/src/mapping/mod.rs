@@ -176,11 +176,13 @@ impl Mapping {
         LIGHTEST * heaviest
     }
 
-    /// How easily followers give way, 1/kg: what a unit impulse on one alone changes its velocity by, Σ w²/m. Followers of what is held are
-    /// held.
+    /// How easily followers give way, 1/kg: what a unit impulse on one alone changes its velocity by, Σ w²/m, but for parents that are very light
+    /// ([`Mapping::most_ease`]). Followers of what is held are held.
     pub fn mobilities(&self, inverse_masses: &mut [f64]) {
         for (child, row) in self.rows() {
-            inverse_masses[child as usize] = row.map(|(p, w)| w * w * inverse_masses[p as usize]).sum();
+            let most = self.most_ease(child, inverse_masses);
+            let ease = |p: u32| inverse_masses[p as usize].min(most);
+            inverse_masses[child as usize] = row.map(|(p, w)| w * w * ease(p)).sum();
         }
     }
 

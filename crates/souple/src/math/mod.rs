@@ -184,6 +184,20 @@ impl Pose {
         self.rotation.conjugate() * world
     }
 
+    /// The pose of a thing in the world whose pose in this frame is `inner`.
+    pub fn compose(&self, inner: &Pose) -> Pose {
+        Pose {
+            rotation: (self.rotation * inner.rotation).normalize(),
+            translation: self.apply(inner.translation),
+        }
+    }
+
+    /// The pose that leads back.
+    pub fn inverse(&self) -> Pose {
+        let rotation = self.rotation.conjugate();
+        Pose { rotation, translation: rotation * -self.translation }
+    }
+
     /// The pose at fraction `s` of the way to `other`: straight line, constant angular speed, short way round.
     pub fn lerp(&self, other: &Pose, s: f64) -> Pose {
         Pose {

@@ -22,6 +22,7 @@ use crate::contact::bvh::{Tree, order};
 use crate::control::collider_pose;
 use crate::lanes::{Instructions, Kernel, Lanes};
 use crate::model::Model;
+use crate::skin::Posed;
 use crate::state::State;
 
 /// A triangle of one of several bodies, or of a collider.
@@ -39,10 +40,14 @@ pub struct BodyTriangle {
 pub fn in_scene(model: &Model, state: &State) -> Vec<[BodyTriangle; 2]> {
     let bodies: Vec<Surface> =
         state.bodies.iter().map(|body| (&body.x[..], &body.topology.triangles[..])).collect();
+    let posed = Posed::at(&model.characters, state.time);
     let placed: Vec<Vec<DVec3>> = (model.colliders.iter().zip(&state.collider_offsets))
         .map(|(collider, offset)| {
-            let pose = collider_pose(collider, offset, state.time);
-            let positions = collider.form.mesh().map_or(&[][..], |mesh| &mesh.positions);
+            let pose = collider_pose(collider, offset, &posed);
+            let mut skin = Vec::new();
+            collider.skin_places(&model.characters, &posed, &mut skin);
+            let rigid = collider.form.mesh().map_or(&[][..], |mesh| &mesh.positions);
+            let positions = if skin.is_empty() { rigid } else { &skin[..] };
             positions.iter().map(|p| pose.apply(*p)).collect()
         })
         .collect();

@@ -3,10 +3,12 @@
 
 mod fields;
 pub mod intersections;
+mod solids;
 
 use glam::DVec3;
 
 pub use fields::{vertex_contact, vertex_crossing, vertex_curvature, vertex_speed, vertex_strain};
+pub use solids::{vertex_solid_strain, vertex_stress};
 
 use crate::control::Control;
 use crate::energy::Configuration;
@@ -134,6 +136,7 @@ pub fn body(index: usize, model: &BodyModel, state: &BodyState, control: &Contro
         t: control.t1,
         body: index as u32,
         topology,
+        plastic: &state.plastic,
         control,
         parallel: &serial,
     };
@@ -154,6 +157,7 @@ pub fn body(index: usize, model: &BodyModel, state: &BodyState, control: &Contro
             + value("area")
             + value("volume")
             + value("tetrahedra")
+            + value("shape matching")
             + value("hexahedra"),
         potential_energy: value("gravity"),
         momentum: momentum(&topology.masses, &state.v),

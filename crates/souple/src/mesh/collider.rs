@@ -88,6 +88,18 @@ pub struct MeshRepairs {
 impl ColliderMesh {
     /// Checks and cleans a mesh.
     pub fn new(mesh: &TriMesh) -> Result<ColliderMesh, ColliderMeshError> {
+        Ok(ColliderMesh::cleaned(mesh, &|_| 0)?.0)
+    }
+
+    /// Checks and cleans a mesh whose vertices move: only those of one class, which move alike, become one. And which vertex each was.
+    pub fn bound(mesh: &TriMesh, classes: &[u32]) -> Result<(ColliderMesh, Vec<u32>), ColliderMeshError> {
+        ColliderMesh::cleaned(mesh, &|v| classes.get(v as usize).copied().unwrap_or(0))
+    }
+
+    fn cleaned(
+        mesh: &TriMesh,
+        class: &dyn Fn(u32) -> u32,
+    ) -> Result<(ColliderMesh, Vec<u32>), ColliderMeshError> {
         mesh.validate()?;
         let given = mesh.triangles.len();
         if given == 0 {
@@ -98,8 +110,8 @@ impl ColliderMesh {
         }
         let unused = mesh.positions.len() - used(mesh.positions.len(), &mesh.triangles).1;
         // Without those that no triangle uses: they are not merged with any, but dropped.
-        let mesh = without_unused(&mesh.positions, &mesh.triangles, &mesh.uvs);
-        let welded = mesh.welded();
+        let (mesh, in_use) = without_unused(&mesh.positions, &mesh.triangles, &mesh.uvs);
+        let (welded, first) = mesh.welded_alike(&|v| class(in_use[v as usize]));
         let mut repairs = MeshRepairs {
             merged_vertices: mesh.positions.len() - welded.positions.len(),
             unused_vertices: unused,
@@ -126,10 +138,11 @@ impl ColliderMesh {
                 triangles = whole.into_iter().filter(has_area).collect();
             }
         }
-        let TriMesh { positions, triangles, uvs } =
+        let (TriMesh { positions, triangles, uvs }, last) =
             without_unused(&welded.positions, &triangles, &welded.uvs);
         let bounds = bounds(&positions);
-        Ok(ColliderMesh { positions, triangles, uvs, closed, bounds, repairs: turned })
+        let sources = last.iter().map(|&v| in_use[first[v as usize] as usize]).collect();
+        Ok((ColliderMesh { positions, triangles, uvs, closed, bounds, repairs: turned }, sources))
     }
 }
 
@@ -149,18 +162,19 @@ fn used(vertices: usize, triangles: &[[u32; 3]]) -> (Vec<bool>, usize) {
     (used, count)
 }
 
-/// The mesh without vertices that no triangle uses.
-fn without_unused(positions: &[DVec3], triangles: &[[u32; 3]], uvs: &[[f64; 2]]) -> TriMesh {
+/// The mesh without vertices that no triangle uses; and which those are that stay.
+fn without_unused(positions: &[DVec3], triangles: &[[u32; 3]], uvs: &[[f64; 2]]) -> (TriMesh, Vec<u32>) {
     let (used, _) = used(positions.len(), triangles);
     let mut place = vec![NONE; positions.len()];
-    let mut out = TriMesh::default();
+    let (mut out, mut kept) = (TriMesh::default(), Vec::new());
     for v in (0..positions.len()).filter(|&v| used[v]) {
+        kept.push(v as u32);
         place[v] = out.positions.len() as u32;
         out.positions.push(positions[v]);
         out.uvs.extend(uvs.get(v));
     }
     out.triangles = triangles.iter().map(|t| t.map(|v| place[v as usize])).collect();
-    out
+    (out, kept)
 }
 
 /// The triangles, the first of those that have the same vertices.

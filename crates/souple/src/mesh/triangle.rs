@@ -133,8 +133,13 @@ impl TriMesh {
     /// Merges vertices at exactly the same place and drops triangles that collapse. Texture coordinates of merged
     /// vertices are those of the first. Without it, UV seams of imported meshes come apart (ESSI-13).
     pub fn welded(&self) -> TriMesh {
+        self.welded_alike(&|_| 0).0
+    }
+
+    /// As [`TriMesh::welded`], but only of vertices of the same class; and which vertex each was.
+    pub fn welded_alike(&self, class: &dyn Fn(u32) -> u32) -> (TriMesh, Vec<u32>) {
         let mut order: Vec<u32> = (0..self.positions.len() as u32).collect();
-        let key = |v: u32| self.positions[v as usize].to_array().map(|c| (c + 0.0).to_bits());
+        let key = |v: u32| (self.positions[v as usize].to_array().map(|c| (c + 0.0).to_bits()), class(v));
         order.sort_by_key(|&v| (key(v), v));
         let mut first = vec![0u32; self.positions.len()];
         for run in order.chunk_by(|&a, &b| key(a) == key(b)) {
@@ -143,9 +148,10 @@ impl TriMesh {
             }
         }
         let mut new_index = vec![u32::MAX; self.positions.len()];
-        let mut out = TriMesh::default();
+        let (mut out, mut kept) = (TriMesh::default(), Vec::new());
         for v in 0..self.positions.len() {
             if first[v] as usize == v {
+                kept.push(v as u32);
                 new_index[v] = out.positions.len() as u32;
                 out.positions.push(self.positions[v]);
                 if let Some(&uv) = self.uvs.get(v) {
@@ -159,7 +165,7 @@ impl TriMesh {
                 out.triangles.push(t);
             }
         }
-        out
+        (out, kept)
     }
 
     /// Smallest box around all vertices, m.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Look, Material, Motion, Vec3, VoxelShape};
+use super::{Follow, Look, Material, Motion, Plasticity, ShapeMatching, Vec3, VoxelShape};
 
 scene_type! {
     /// A soft body: particles joined by springs, with a surface or a line to show.
@@ -35,6 +35,12 @@ scene_type! {
         /// How a solid answers strain.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub law: Option<SolidLaw>,
+        /// When a solid gives way for good, and keeps a part of its strain.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub plasticity: Option<Plasticity>,
+        /// Pulls it to where its shape at rest fits it best; of a solid it may stand instead of `young_modulus`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub shape_matching: Option<ShapeMatching>,
         /// What the parts of a solid of tetrahedra or voxels are made of, by their labels; what is not said here is that of the body (FAU-04).
         #[serde(rename = "material", skip_serializing_if = "Vec::is_empty")]
         pub materials: Vec<Material>,
@@ -107,6 +113,8 @@ impl Default for Body {
             young_modulus: None,
             poisson_ratio: None,
             law: None,
+            plasticity: None,
+            shape_matching: None,
             materials: Vec::new(),
             embed: None,
             rigid: false,
@@ -697,6 +705,9 @@ scene_type! {
         /// How they move; fixed without it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub motion: Option<Motion>,
+        /// The character that carries them, by a bone or by its skin, from where they are at the start.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub follow: Option<Follow>,
         /// When they are let go, s; never without it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub until: Option<f64>,
@@ -705,7 +716,13 @@ scene_type! {
 
 impl Default for Pin {
     fn default() -> Self {
-        Pin { name: "pin".into(), select: Select::Vertices(Vec::new()), motion: None, until: None }
+        Pin {
+            name: "pin".into(),
+            select: Select::Vertices(Vec::new()),
+            motion: None,
+            follow: None,
+            until: None,
+        }
     }
 }
 

@@ -72,9 +72,12 @@ scene_type! {
         /// Numbers of the style by name, instead of its own; `souple styles` lists them.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         pub parameters: BTreeMap<String, f64>,
-        /// Values at both ends of the colour map of `strain`, `velocity`, `curvature`, `contact` and `crossing`; fitted without it.
+        /// Values at both ends of the colour map of `strain`, `stress`, `velocity`, `curvature`, `contact` and `crossing`; fitted without it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub range: Option<[f64; 2]>,
+        /// Whether the elements of a solid are drawn as lines, with whatever style its surface has (FAU-13).
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        pub cells: bool,
     }
 }
 
@@ -111,8 +114,10 @@ scene_type! {
         Texture,
         /// Squares, to judge texture coordinates and stretch.
         Checker,
-        /// Strain of the edges around each vertex as a colour.
+        /// Strain of the edges around each vertex, or of the inside of a solid, as a colour.
         Strain,
+        /// Stress of a solid as a colour, by von Mises.
+        Stress,
         /// Speed as a colour.
         Velocity,
         /// Mean curvature as a colour.

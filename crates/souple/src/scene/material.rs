@@ -1,4 +1,4 @@
-//! What the parts of a solid are made of, as the user writes it (FAU-04).
+//! What the parts of a solid are made of, and when they give way for good, as the user writes it (FAU-04).
 
 use serde::{Deserialize, Serialize};
 
@@ -18,5 +18,47 @@ scene_type! {
         /// Mass per volume, kg/m³.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub density: Option<f64>,
+        /// When it gives way for good.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub plasticity: Option<Plasticity>,
+    }
+}
+
+scene_type! {
+    /// When a solid gives way for good: clay, lead, dough.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Plasticity {
+        /// Von Mises' stress at which it yields, Pa: of a bar that is pulled, force per cross section.
+        pub yield_stress: f64,
+        /// How fast stress beyond that goes away as it flows, 1/s; at once without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub creep: Option<f64>,
+        /// Most strain that is kept for good: the logarithm of the length of a bar over what it was. Beyond it is elastic.
+        pub max_strain: f64,
+    }
+}
+
+impl Default for Plasticity {
+    fn default() -> Self {
+        Plasticity { yield_stress: 1e3, creep: None, max_strain: 1.0 }
+    }
+}
+
+scene_type! {
+    /// Pulls a body to where its shape at rest fits it best, without elements or springs: for soft things that need only look right.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct ShapeMatching {
+        /// Frequency at which a shape that was pulled swings back, Hz: how stiff it is, the same at any step.
+        pub frequency: f64,
+        /// How freely it stretches and shears as a whole: 0 only as `frequency` lets it, near 1 as it likes; below 1.
+        pub linear: f64,
+    }
+}
+
+impl Default for ShapeMatching {
+    fn default() -> Self {
+        ShapeMatching { frequency: 5.0, linear: 0.0 }
     }
 }

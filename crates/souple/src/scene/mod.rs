@@ -30,12 +30,14 @@ macro_rules! scene_type {
 }
 
 mod body;
+mod character;
 mod look;
 mod material;
 mod voxels;
 mod world;
 
 pub use body::*;
+pub use character::*;
 pub use look::*;
 pub use material::*;
 pub use voxels::*;
@@ -68,7 +70,10 @@ scene_type! {
         /// Everything soft.
         #[serde(rename = "body", skip_serializing_if = "Vec::is_empty")]
         pub bodies: Vec<Body>,
-        /// Everything rigid that bodies run into.
+        /// Rigs that play clips, for colliders and supports to follow.
+        #[serde(rename = "character", skip_serializing_if = "Vec::is_empty")]
+        pub characters: Vec<Character>,
+        /// Everything that bodies run into.
         #[serde(rename = "collider", skip_serializing_if = "Vec::is_empty")]
         pub colliders: Vec<Collider>,
         /// How some things touch each other.
@@ -96,6 +101,7 @@ impl Default for Scene {
             view: View::default(),
             groups: Vec::new(),
             bodies: Vec::new(),
+            characters: Vec::new(),
             colliders: Vec::new(),
             pairs: Vec::new(),
             links: Vec::new(),
@@ -301,6 +307,9 @@ scene_type! {
         pub tolerance: f64,
         /// Stop after this many iterations in any case.
         pub max_iterations: u32,
+        /// Stop a search that has taken so long, ms (FAU-32). What comes of it then hangs on the machine: such runs cannot be recorded.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub max_ms: Option<f64>,
         /// What makes it converge faster.
         #[serde(skip_serializing_if = "Preconditioner::is_auto")]
         pub preconditioner: Preconditioner,
@@ -315,6 +324,7 @@ impl Default for Cg {
         Cg {
             tolerance: 1e-3,
             max_iterations: 200,
+            max_ms: None,
             preconditioner: Preconditioner::Auto,
             multigrid: Multigrid::default(),
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{InlineMesh, Look, MeshFile, Select, Vec3};
+use super::{Follow, InlineMesh, Look, MeshFile, Select, SkinShape, Vec3};
 
 scene_type! {
     /// Rigid motion in time, relative to where the thing was put.
@@ -66,7 +66,7 @@ scene_type! {
 }
 
 scene_type! {
-    /// A rigid thing that bodies run into.
+    /// Something that bodies run into, and that does not give way.
     #[serde(default)]
     pub struct Collider {
         /// Name, unique in the scene.
@@ -82,6 +82,9 @@ scene_type! {
         /// How it moves; fixed without it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub motion: Option<Motion>,
+        /// The bone of a character that carries it, from where it is at the start.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub follow: Option<Follow>,
         /// Coulomb friction coefficient.
         pub friction: f64,
         /// Share of the normal speed that comes back, 0 to 1 (ESSI-48's N).
@@ -119,6 +122,7 @@ impl Default for Collider {
             rotate_deg: [0.0; 3],
             scale: 1.0,
             motion: None,
+            follow: None,
             friction: 0.3,
             restitution: 0.0,
             solid: None,
@@ -197,6 +201,8 @@ scene_type! {
         File(MeshFile),
         /// A mesh written in the scene itself.
         Mesh(InlineMesh),
+        /// The skin of a character, which moves with it.
+        Skin(SkinShape),
     }
 }
 
@@ -252,13 +258,15 @@ scene_type! {
 }
 
 scene_type! {
-    /// Springs between two bodies (FAU-68). Bodies of one group are solved together (strong coupling); between groups the forces are held
-    /// during a step (weak coupling, FAU-69).
+    /// Springs or a joint between two bodies, or one and the world (FAU-68, FAU-70). Bodies of one group are solved together (strong coupling); between groups
+    /// the forces are held during a step (weak coupling, FAU-69).
     #[serde(default)]
     pub struct LinkSprings {
         /// Name.
         pub name: String,
-        /// Names of two bodies.
+        /// What it is.
+        pub kind: LinkKind,
+        /// Names of two bodies; of a joint the second may be `"world"`.
         pub between: [String; 2],
         /// One spring joins the particles of both that are nearest to this place, m.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -266,8 +274,18 @@ scene_type! {
         /// Each particle of the first body is joined to the nearest one of the second that is no further away than this, m.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub within: Option<f64>,
-        /// Stiffness of each spring, N/m.
-        pub stiffness: f64,
+        /// Where a joint is, m: in a rigid body any place, of others the particle that is nearest.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub at: Option<Vec3>,
+        /// Direction of a hinge, any length.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub axis: Option<Vec3>,
+        /// Distance of the two points that hold a hinge, m; as wide as its bodies without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub width: Option<f64>,
+        /// Stiffness of each spring, N/m; without it 1e4, and of a joint as much as the step can bear.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub stiffness: Option<f64>,
         /// Damping of each spring, N·s/m.
         pub damping: f64,
         /// Length at which they neither pull nor push, m; as long as they are at the start without it.
@@ -280,13 +298,31 @@ impl Default for LinkSprings {
     fn default() -> Self {
         LinkSprings {
             name: "link".into(),
+            kind: LinkKind::default(),
             between: [String::new(), String::new()],
             near: None,
             within: None,
-            stiffness: 1e4,
+            at: None,
+            axis: None,
+            width: None,
+            stiffness: None,
             damping: 0.0,
             rest_length: None,
         }
+    }
+}
+
+scene_type! {
+    /// What a link is.
+    #[derive(Copy, Default, Eq)]
+    pub enum LinkKind {
+        /// Springs between particles.
+        #[default]
+        Spring,
+        /// A joint that keeps two points together.
+        Ball,
+        /// A joint that keeps two points together and turns about an axis only.
+        Hinge,
     }
 }
 

@@ -199,8 +199,7 @@ impl ImplicitEulerCholesky {
         let mut known: Vec<(Vec<f64>, f64)> = Vec::new();
         for (energy, elements) in self.linearised.each(problem) {
             let Some(dense) = energy.dense(elements) else { continue };
-            let free = |k: usize| problem.inverse_masses[k / 3] != 0.0;
-            let w: Vec<f64> = dense.iter().enumerate().map(|(k, w)| if free(k) { *w } else { 0.0 }).collect();
+            let w = independent(problem, dense);
             let mut z = w.clone();
             self.cholesky.solve(&mut z, 1);
             for (other, scale) in &known {
@@ -215,6 +214,15 @@ impl ImplicitEulerCholesky {
     }
 }
 
+/// A dense part as it acts on the particles that are solved for: what followers have of it is their parents'.
+pub(super) fn independent(problem: &Problem, (first, w): (usize, &[f64])) -> Vec<f64> {
+    let mut all = vec![DVec3::ZERO; problem.topology.len()];
+    all[first..].iter_mut().zip(w.as_chunks::<3>().0).for_each(|(to, w)| *to = DVec3::from(*w));
+    problem.topology.mapping.apply_jt(&mut all);
+    let free = all.iter().zip(problem.inverse_masses).map(|(w, m)| if *m != 0.0 { *w } else { DVec3::ZERO });
+    free.flat_map(|w| w.to_array()).collect()
+}
+
 fn inner(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
@@ -227,7 +235,8 @@ impl Solver for ImplicitEulerCholesky {
     fn advance(&mut self, problem: &Problem, x: &mut [DVec3], v: &mut [DVec3], t: f64, h: f64) {
         let n = x.len();
         self.linearised.evaluate(problem, x, v, t, h);
-        right_hand_side(problem, &self.linearised, x, v, t, h, &mut self.b, &mut self.scratch);
+        let each = self.linearised.each(problem);
+        right_hand_side(problem, each, x, v, t, h, &mut self.b, &mut self.scratch);
         self.diagonal.clear();
         self.diagonal.extend(problem.topology.masses.iter().map(|m| DMat3::from_diagonal(DVec3::splat(*m))));
         self.pairs.clear();

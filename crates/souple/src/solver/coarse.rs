@@ -8,6 +8,8 @@
 //! The solve ends with one coarse correction, after which the residual of every patch sums to zero: the momentum of a
 //! body without supports is then exact, however early the search was stopped.
 
+use std::borrow::Cow;
+
 use glam::{DMat3, DVec3};
 
 use crate::energy::PairBlock;
@@ -41,7 +43,7 @@ impl CoarseSpace {
         inverse_masses: &[f64],
         diagonal: &[DMat3],
         pairs: &[PairBlock],
-        dense: impl Iterator<Item = &'a [f64]>,
+        dense: impl Iterator<Item = Cow<'a, [f64]>>,
     ) {
         let key = (topology.version, topology.len());
         if self.known != Some(key) {

@@ -7,9 +7,17 @@
 //! the Δv of the step before, which the seed advises, was measured to save no time on hanging cloth and flags, and would
 //! have to be part of every snapshot. One linear solve per step: not a Newton iteration to the end. A search that ends
 //! before its tolerance is counted ([`CutShort`]), and the person is told.
+//!
+//! Any budget is stable (FAU-32, FAU-38): a search that was cut short ends with velocities that cannot add energy (`bound_energy`, two more products). What is
+//! missing looks softer and more viscous. A budget of iterations keeps the bits; one of time does not, and is refused where a recording is
+//! asked for.
+
+use std::borrow::Cow;
+use std::time::Instant;
 
 use glam::{DMat3, DVec3};
 
+use super::cholesky::independent;
 use super::coarse::CoarseSpace;
 use super::warped::Warped;
 use super::{Capabilities, CutShort, Problem, Solver};
@@ -24,9 +32,14 @@ pub(super) struct Linearised {
 
 impl Linearised {
     pub(super) fn evaluate(&mut self, problem: &Problem, x: &[DVec3], v: &[DVec3], t: f64, h: f64) {
+        self.evaluate_from(0, problem, x, v, t, h);
+    }
+
+    /// Those of the energies from one on: the others are known.
+    fn evaluate_from(&mut self, first: usize, problem: &Problem, x: &[DVec3], v: &[DVec3], t: f64, h: f64) {
         self.elements.resize_with(problem.all_energies().count(), Vec::new);
         let q = problem.configuration(x, v, t);
-        for (energy, elements) in problem.all_energies().zip(&mut self.elements) {
+        for (energy, elements) in problem.all_energies().zip(&mut self.elements).skip(first) {
             energy.linearise(&q, h * h, h, elements);
         }
     }
@@ -39,10 +52,10 @@ impl Linearised {
     }
 }
 
-/// Right-hand side h f − A_x v with A_x = −h² ∂f/∂x, into `b`; `scratch` is used.
-pub(super) fn right_hand_side(
+/// Right-hand side h f − A_x v of some energies, with A_x = −h² ∂f/∂x, into `b`; `scratch` is used.
+pub(super) fn right_hand_side<'a>(
     problem: &Problem,
-    linearised: &Linearised,
+    energies: impl Iterator<Item = (&'a dyn Energy, &'a [f64])>,
     x: &[DVec3],
     v: &[DVec3],
     t: f64,
@@ -55,7 +68,7 @@ pub(super) fn right_hand_side(
         list.clear();
         list.resize(x.len(), DVec3::ZERO);
     }
-    for (energy, elements) in linearised.each(problem) {
+    for (energy, elements) in energies {
         energy.add_force_linearised(&q, elements, b);
         energy.add_product(&q, elements, Part::Stiffness, v, scratch);
     }
@@ -140,6 +153,10 @@ pub(super) struct ImplicitEulerCg {
     diagonal: Vec<DMat3>,
     pairs: Vec<PairBlock>,
     b: Vec<DVec3>,
+    /// What of b does not come from contacts.
+    base: Vec<DVec3>,
+    /// The size of the residual that searches of this step are measured by.
+    whole: f64,
     rows: Vec<Row>,
     direction: Vec<DVec3>,
     image: Vec<DVec3>,
@@ -157,6 +174,8 @@ impl ImplicitEulerCg {
             diagonal: Vec::new(),
             pairs: Vec::new(),
             b: Vec::new(),
+            base: Vec::new(),
+            whole: 0.0,
             rows: Vec::new(),
             direction: Vec::new(),
             image: Vec::new(),
@@ -164,6 +183,19 @@ impl ImplicitEulerCg {
             iterations: 0,
             cut_short: CutShort::default(),
         }
+    }
+
+    /// Takes the step once more with other contacts: all but these is known, and the search begins where the last one ended.
+    fn begin_again(&mut self, problem: &Problem, x: &[DVec3], v: &[DVec3], t: f64) {
+        self.image.resize(x.len(), DVec3::ZERO);
+        self.direction.clear();
+        self.direction.extend(self.rows.iter().map(|r| r.dv));
+        problem.topology.mapping.apply_j(&mut self.direction);
+        multiply(problem, &self.linearised, x, v, t, &self.direction, &mut self.image);
+        for ((row, b), image) in self.rows.iter_mut().zip(&self.b).zip(&self.image) {
+            row.residual = *b - *image;
+        }
+        self.fill_blocks(problem, x, v, t);
     }
 
     /// Fills the rows for Δv = 0, where the residual is the right-hand side, and gets the preconditioner ready.
@@ -197,6 +229,10 @@ impl ImplicitEulerCg {
         }
         problem.topology.mapping.condense(&mut self.diagonal, &mut self.pairs);
         let dense = self.linearised.each(problem).filter_map(|(energy, elements)| energy.dense(elements));
+        let dense = dense.map(|(first, w)| match problem.topology.mapping.is_empty() && first == 0 {
+            true => Cow::Borrowed(w),
+            false => Cow::Owned(independent(problem, (first, w))),
+        });
         coarse.prepare(problem.topology, problem.inverse_masses, &self.diagonal, &self.pairs, dense);
         let diagonal = &self.diagonal;
         problem.parallel.blocks(&mut self.rows, |start, rows| {
@@ -243,16 +279,21 @@ impl ImplicitEulerCg {
         }
     }
 
-    /// Searches from Δv = 0 on; returns the size of the residual that is left.
-    fn search(&mut self, problem: &Problem, x: &[DVec3], v: &[DVec3], t: f64) -> f64 {
+    /// Searches from Δv = 0 on; returns the size of the residual that is left, and whether that is more than the tolerance.
+    fn search(&mut self, problem: &Problem, x: &[DVec3], v: &[DVec3], t: f64) -> (f64, bool) {
         let parallel = problem.parallel;
         let mut size = self.finish_preconditioning(problem);
-        let first = size;
+        // A search that goes on is as exact as the one it goes on from, which may have had nothing to do.
+        self.whole = if problem.again { self.whole.max(size) } else { size };
+        let first = self.whole;
         self.direction.clear();
         self.direction.extend(self.rows.iter().map(|r| r.preconditioned));
-        let target = self.settings.tolerance * self.settings.tolerance * size;
+        let target = self.settings.tolerance * self.settings.tolerance * first;
         self.iterations = 0;
-        while size > target && self.iterations < self.settings.max_iterations {
+        // Without a budget no clock is read, so that nothing can hang on it.
+        let clock = self.settings.max_ms.map(|ms| (Instant::now(), ms));
+        let has_time = |done: u32| clock.is_none_or(|(start, ms)| done == 0 || millis(start) < ms);
+        while size > target && self.iterations < self.settings.max_iterations && has_time(self.iterations) {
             self.iterations += 1;
             problem.topology.mapping.apply_j(&mut self.direction);
             multiply(problem, &self.linearised, x, v, t, &self.direction, &mut self.image);
@@ -286,7 +327,44 @@ impl ImplicitEulerCg {
         if size > target {
             self.cut_short.add((size / first).sqrt());
         }
-        size
+        (size, size > target)
+    }
+
+    /// What keeps a search that was cut short stable: velocities v' are scaled so that the residual does no work on them. Then, of a linear body,
+    /// E' − E = −½ |v' − v|²_M − ½ h² |v'|²_K, whatever the iterations have left out; without it they may add energy, as v itself is not among the
+    /// directions that were searched. A body without supports keeps its momentum: of its velocities their mean is not scaled.
+    fn bound_energy(&mut self, problem: &Problem, x: &[DVec3], v: &mut [DVec3], t: f64) {
+        let is_free = |i: usize| problem.inverse_masses[i] != 0.0;
+        let own = |dv: DVec3, i: usize| if is_free(i) { dv } else { DVec3::ZERO };
+        self.direction.clear();
+        self.direction.extend(self.rows.iter().enumerate().map(|(i, row)| own(row.dv, i)));
+        problem.topology.mapping.apply_j(&mut self.direction);
+        multiply(problem, &self.linearised, x, v, t, &self.direction, &mut self.image);
+        for (i, row) in self.rows.iter_mut().enumerate() {
+            row.residual = own(self.b[i] - self.image[i], i);
+        }
+        let masses = &problem.topology.masses;
+        let mean = match problem.is_supported() {
+            true => DVec3::ZERO,
+            false => v.iter().zip(masses).map(|(v, m)| *v * *m).sum::<DVec3>() / masses.iter().sum::<f64>(),
+        };
+        for (i, d) in self.direction.iter_mut().enumerate() {
+            *d = own(v[i] - mean, i);
+        }
+        let (rows, direction) = (&self.rows, &self.direction);
+        let along = |i: usize| direction[i].dot(rows[i].residual);
+        let work = problem.parallel.sum(rows.len(), &mut self.partial, along);
+        problem.topology.mapping.apply_j(&mut self.direction);
+        multiply(problem, &self.linearised, x, v, t, &self.direction, &mut self.image);
+        let (image, direction) = (&self.image, &self.direction);
+        let along = |i: usize| own(direction[i], i).dot(image[i]);
+        let curvature = problem.parallel.sum(rows.len(), &mut self.partial, along);
+        let more = work / curvature;
+        if more.is_finite() {
+            for (i, v) in v.iter_mut().enumerate().filter(|(i, _)| is_free(*i)) {
+                *v += self.direction[i] * more;
+            }
+        }
     }
 
     /// What is added to each free particle after the search so that the momentum of a body without supports is exact: internal forces do
@@ -304,6 +382,11 @@ impl ImplicitEulerCg {
             }
         }
     }
+}
+
+/// Time since then, ms.
+fn millis(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
 }
 
 /// A correction of velocities.
@@ -356,25 +439,41 @@ impl Solver for ImplicitEulerCg {
     }
 
     fn advance(&mut self, problem: &Problem, x: &mut [DVec3], v: &mut [DVec3], t: f64, h: f64) {
-        self.linearised.evaluate(problem, x, v, t, h);
-        right_hand_side(problem, &self.linearised, x, v, t, h, &mut self.b, &mut self.image);
-        self.begin(problem, x, v, t, h);
-        let size = self.search(problem, x, v, t);
+        let of_body = problem.all_energies().count() - usize::from(problem.contacts.is_some());
+        let known = if problem.again { of_body } else { 0 };
+        self.linearised.evaluate_from(known, problem, x, v, t, h);
+        let each = || self.linearised.each(problem);
+        if !problem.again {
+            right_hand_side(problem, each().take(of_body), x, v, t, h, &mut self.base, &mut self.image);
+        }
+        right_hand_side(problem, each().skip(of_body), x, v, t, h, &mut self.b, &mut self.image);
+        self.b.iter_mut().zip(&self.base).for_each(|(b, base)| *b += *base);
+        if problem.again {
+            self.begin_again(problem, x, v, t);
+        } else {
+            self.begin(problem, x, v, t, h);
+        }
+        let (size, is_cut) = self.search(problem, x, v, t);
         // Numbers that went wrong must not look like a solution: health has to see them.
         let failed = size.is_nan() || size < 0.0;
         let correction = if failed { Correction::default() } else { self.last_correction(problem) };
-        for (i, row) in self.rows.iter().enumerate() {
-            if problem.inverse_masses[i] != 0.0 {
-                v[i] += row.dv + correction.drift;
-                if let (Preconditioner::Blocks(coarse), true) = (&self.preconditioner, correction.coarse) {
-                    v[i] += coarse.at(i);
-                }
-                if failed {
-                    v[i] = DVec3::NAN;
-                }
+        for (i, row) in self.rows.iter_mut().enumerate().filter(|(i, _)| problem.inverse_masses[*i] != 0.0) {
+            let before = v[i];
+            v[i] += row.dv + correction.drift;
+            if let (Preconditioner::Blocks(coarse), true) = (&self.preconditioner, correction.coarse) {
+                v[i] += coarse.at(i);
             }
-            x[i] += v[i] * h;
+            if is_cut {
+                row.dv = v[i] - before;
+            }
+            if failed {
+                v[i] = DVec3::NAN;
+            }
         }
+        if is_cut && !failed {
+            self.bound_energy(problem, x, v, t);
+        }
+        x.iter_mut().zip(v).for_each(|(x, v)| *x += *v * h);
     }
 }
 

@@ -89,11 +89,13 @@ pub fn settle(
         energies: &model.bodies[body].energies,
         system: &[],
         topology: &topology,
+        plastic: &moving.plastic,
         control: &control,
         parallel: &parallel,
         body: body as u32,
         inverse_masses: &inverse_masses,
         contacts: None,
+        again: false,
     };
     let mut x = moving.x.clone();
     let report = Newton::default().settle(&problem, &mut x, t, tolerance, max_iterations)?;

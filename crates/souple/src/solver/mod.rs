@@ -23,7 +23,7 @@ pub(crate) mod xpbd;
 
 use std::fmt::Debug;
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 use crate::control::Control;
 use crate::energy::{Configuration, ContactSprings, Energy, Within};
@@ -42,6 +42,8 @@ pub struct Problem<'a> {
     pub system: &'a [Within<'a>],
     /// What joins the particles.
     pub topology: &'a Topology,
+    /// What each element has flowed to; empty if none has.
+    pub plastic: &'a [DMat3],
     /// What is imposed from outside.
     pub control: &'a Control,
     /// Threads.
@@ -52,6 +54,8 @@ pub struct Problem<'a> {
     pub inverse_masses: &'a [f64],
     /// Contacts that are part of the system, for solvers that take them.
     pub contacts: Option<&'a ContactSprings>,
+    /// Whether the last step is taken once more, from the same places and velocities, with other contacts.
+    pub again: bool,
 }
 
 impl<'a> Problem<'a> {
@@ -72,6 +76,7 @@ impl<'a> Problem<'a> {
             t,
             body: self.body,
             topology: self.topology,
+            plastic: self.plastic,
             control: self.control,
             parallel: self.parallel,
         }
@@ -151,7 +156,7 @@ pub trait Solver: Debug + Send + Sync {
         CutShort::default()
     }
 
-    /// Whether contacts can be springs of its system.
+    /// Whether contacts can be part of its system.
     fn takes_contacts(&self) -> bool {
         false
     }
@@ -176,6 +181,11 @@ impl Method {
             Some(solver) => Method::Substeps(solver),
             None => Method::RealTime(Box::new(Xpbd::new(group.xpbd))),
         }
+    }
+
+    /// Whether contacts can be part of its system.
+    pub(crate) fn takes_contacts(&self) -> bool {
+        matches!(self, Method::Substeps(solver) if solver.takes_contacts())
     }
 
     /// Iterations of the last linear solve; 0 for methods that do not iterate.

@@ -440,11 +440,13 @@ mod tests {
             energies: &body.energies,
             system: &[],
             topology: &body.topology,
+            plastic: &[],
             control: &control,
             parallel,
             body: 0,
             inverse_masses: &inverse_masses,
             contacts: None,
+            again: false,
         };
         let (diagonal, pairs) = at_rest(&problem, 0.0, h);
         let (matrix, free) = free_rows(&problem, &diagonal, &pairs);

@@ -1,13 +1,14 @@
 //! How long a step may be: the forecast of `souple check`.
 //!
-//! The stiffest mode of a body at rest is found by power iteration and bounded by Gershgorin's theorem,
+//! The stiffest mode of a body at rest, of its springs or of the elements of a solid, is found by power iteration and bounded by Gershgorin's theorem,
 //! ω² ≤ 2 max_i Σ_j k_ij / m_i. For a mode with damping ratio ζ, each integrator's step is a 2×2 matrix; the longest step
 //! is the one whose spectral radius lets amplitudes grow by no more than a tenth in a second.
 
+use crate::energy::{Configuration, Energy, Part};
 use crate::math::{self, uniform};
 use crate::mesh::Topology;
 use crate::scene::SolverKind;
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 /// The stiffest mode of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,6 +53,58 @@ pub fn stiffest_mode(topology: &Topology, inverse_masses: &[f64], alpha: f64) ->
         }
         out
     };
+    let stiff = |d: &[DVec3]| apply(d, &|s| topology.springs[s].stiffness);
+    let damped = |d: &[DVec3]| apply(d, &|s| topology.springs[s].damping);
+    by_powers(&topology.masses, inverse_masses, alpha, bound, stiff, damped)
+}
+
+/// The stiffest mode of an energy, such as the elements of a solid, at `q`; as [`stiffest_mode`].
+pub fn stiffest_mode_of(
+    energy: &dyn Energy,
+    q: &Configuration,
+    inverse_masses: &[f64],
+    alpha: f64,
+) -> StiffestMode {
+    let n = q.x.len();
+    let (mut stiffness, mut damping) = (Vec::new(), Vec::new());
+    energy.linearise(q, 1.0, 0.0, &mut stiffness);
+    energy.linearise(q, 0.0, 1.0, &mut damping);
+    let apply = |elements: &[f64], d: &[DVec3]| {
+        let mut out = vec![DVec3::ZERO; n];
+        energy.add_product(q, elements, Part::StiffnessAndDamping, d, &mut out);
+        out
+    };
+    // Gershgorin's theorem for blocks: Σ_j ‖K_ij‖ / m_i.
+    let size = |m: DMat3| (m * m.transpose()).to_cols_array().iter().step_by(4).sum::<f64>().sqrt();
+    let (mut diagonal, mut pairs) = (vec![DMat3::ZERO; n], Vec::new());
+    energy.add_diagonal(q, &stiffness, &mut diagonal);
+    energy.add_pairs(q, &stiffness, &mut pairs);
+    let mut row_sums: Vec<f64> = diagonal.into_iter().map(size).collect();
+    for pair in &pairs {
+        row_sums[pair.i as usize] += size(pair.block);
+        row_sums[pair.j as usize] += size(pair.block);
+    }
+    let bound = row_sums.iter().zip(inverse_masses).fold(0.0f64, |b, (k, w)| b.max(k * w));
+    by_powers(
+        &q.topology.masses,
+        inverse_masses,
+        alpha,
+        bound,
+        |d: &[DVec3]| apply(&stiffness, d),
+        |d: &[DVec3]| apply(&damping, d),
+    )
+}
+
+/// The stiffest mode of products with stiffness and damping, by powers of M⁻¹ K.
+fn by_powers(
+    masses: &[f64],
+    inverse_masses: &[f64],
+    alpha: f64,
+    bound: f64,
+    stiff: impl Fn(&[DVec3]) -> Vec<DVec3>,
+    damped: impl Fn(&[DVec3]) -> Vec<DVec3>,
+) -> StiffestMode {
+    let n = masses.len();
     let free = |d: &mut [DVec3]| {
         d.iter_mut().zip(inverse_masses).for_each(|(d, w)| *d *= f64::from(u8::from(*w > 0.0)))
     };
@@ -62,13 +115,13 @@ pub fn stiffest_mode(topology: &Topology, inverse_masses: &[f64], alpha: f64) ->
     let (mut omega2, mut damping) = (0.0, 0.0);
     for _ in 0..200 {
         // Rayleigh quotient dᵀKd / dᵀMd; next d = M⁻¹ K d.
-        let image = apply(&mode, &|s| topology.springs[s].stiffness);
-        let kinetic: f64 = mode.iter().zip(&topology.masses).map(|(d, m)| m * d.length_squared()).sum();
+        let image = stiff(&mode);
+        let kinetic: f64 = mode.iter().zip(masses).map(|(d, m)| m * d.length_squared()).sum();
         if kinetic <= 0.0 {
             break;
         }
         omega2 = dot(&mode, &image) / kinetic;
-        damping = dot(&mode, &apply(&mode, &|s| topology.springs[s].damping)) / kinetic;
+        damping = dot(&mode, &damped(&mode)) / kinetic;
         mode = image.iter().zip(inverse_masses).map(|(f, w)| *f * *w).collect();
         let scale = dot(&mode, &mode).sqrt();
         if scale <= 0.0 {

@@ -19,7 +19,7 @@ use super::cholesky::BlockCholesky;
 use super::incomplete::Incomplete;
 use super::multigrid::{Multigrid, lattice};
 use super::panels::Panels;
-use crate::energy::PairBlock;
+use crate::energy::{Configuration, PairBlock};
 use crate::lanes::{Instructions, Kernel, Lanes};
 use crate::math::four::{Four, nearest_rotation};
 use crate::math::{inner, polar};
@@ -188,7 +188,8 @@ fn scatter(free: &[u32], at: impl Fn(usize) -> DVec3, unknown: &mut [f64]) {
 pub(super) fn at_rest(problem: &Problem, t: f64, h: f64) -> (Vec<DMat3>, Vec<PairBlock>) {
     let rest = &problem.topology.rest_positions;
     let still = vec![DVec3::ZERO; rest.len()];
-    let q = problem.configuration(rest, &still, t);
+    // Also of a body that has flowed: what is factored must not hang on when it was.
+    let q = Configuration { plastic: &[], ..problem.configuration(rest, &still, t) };
     let mass = |m: &f64| DMat3::from_diagonal(DVec3::splat(*m));
     let mut diagonal: Vec<DMat3> = problem.topology.masses.iter().map(mass).collect();
     let mut pairs: Vec<PairBlock> = Vec::new();

@@ -367,11 +367,13 @@ impl Xpbd {
             energies,
             system: &[],
             topology,
+            plastic: &[],
             control,
             parallel,
             body,
             inverse_masses,
             contacts: None,
+            again: false,
         };
         let q = problem.configuration(x, v, control.t0);
         self.forces.clear();

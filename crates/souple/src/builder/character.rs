@@ -1,0 +1,281 @@
+//! Checks and compiles characters, and what follows them: skins as colliders, colliders on bones, supports on bones and skins.
+
+use std::sync::Arc;
+
+use super::world::check_motion;
+use super::{Checked, LARGEST, finite, not_negative, positive, vector, wrong};
+use crate::math::{Pose, rotation};
+use crate::mesh::ColliderMesh;
+use crate::model::{BodyModel, BoneCarrier, Carrier, ColliderForm, PinCarrier};
+use crate::scene::{Body, Character, Collider, Follow, PlayedClip, RigSource, SkinShape};
+use crate::skin::{CharacterModel, CompiledRig, PlayedModel, Posed, RigError, SkinMesh, SkinPoint};
+
+/// The characters of a scene, and where they are when it starts.
+pub(super) struct Characters {
+    pub models: Vec<CharacterModel>,
+    pub start: Posed,
+}
+
+impl Characters {
+    pub(super) fn build(characters: &[Character]) -> Checked<Characters> {
+        let mut models = Vec::new();
+        for (c, character) in characters.iter().enumerate() {
+            models.push(build_character(&format!("character[{c}]"), character)?);
+        }
+        let start = Posed::at(&models, 0.0);
+        Ok(Characters { models, start })
+    }
+
+    /// The number of a character by its name.
+    fn named(&self, at: &str, name: &str) -> Checked<usize> {
+        match self.models.iter().position(|c| c.name == name) {
+            Some(found) => Ok(found),
+            None => {
+                let known = self.models.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ");
+                let help = match known.is_empty() {
+                    true => format!("add a [[character]] with `name = \"{name}\"`"),
+                    false => format!("known characters: {known}"),
+                };
+                wrong(&format!("{at}.character"), format!("there is no character '{name}'"), help)
+            }
+        }
+    }
+
+    fn bone(&self, at: &str, character: usize, name: &str) -> Checked<BoneCarrier> {
+        let names = &self.models[character].rig.skeleton.names;
+        let mut found = (0u32..).zip(names).filter(|(_, n)| *n == name).map(|(node, _)| node);
+        let field = format!("{at}.bone");
+        match (found.next(), found.next()) {
+            (Some(node), None) => {
+                let bound = self.start.characters[character].bone(node).inverse();
+                Ok(BoneCarrier { character, node, bound })
+            }
+            (Some(_), Some(_)) => wrong(
+                &field,
+                format!("'{}' has several nodes of the name '{name}'", self.models[character].name),
+                "give them different names where the file was made",
+            ),
+            _ => {
+                let known = names.iter().take(40).map(String::as_str).collect::<Vec<_>>().join(", ");
+                wrong(
+                    &field,
+                    format!("'{}' has no bone or node '{name}'", self.models[character].name),
+                    format!("it has: {known}"),
+                )
+            }
+        }
+    }
+
+    /// What carries a collider.
+    pub(super) fn carrier(&self, at: &str, follow: &Follow) -> Checked<Carrier> {
+        let at = format!("{at}.follow");
+        let character = self.named(&at, &follow.character)?;
+        let Some(bone) = &follow.bone else {
+            return wrong(
+                &at,
+                "a collider follows a bone, and none is named",
+                "write `bone = \"…\"`; for the whole surface write `shape = { skin = { character = \"…\" } }`",
+            );
+        };
+        Ok(Carrier::Bone(self.bone(&at, character, bone)?))
+    }
+
+    /// The skin of a character as a collider: its surface at the start, and which of its vertices move that.
+    pub(super) fn skin(&self, at: &str, shape: &SkinShape) -> Checked<(ColliderForm, Carrier, Pose)> {
+        let at = format!("{at}.shape.skin");
+        let c = self.named(&at, &shape.character)?;
+        let (character, posed) = (&self.models[c], &self.start.characters[c]);
+        let rig = &character.rig;
+        let chosen: Vec<u32> = match &shape.meshes {
+            None => (0..rig.meshes.len() as u32).collect(),
+            Some(names) => {
+                let known = rig.meshes.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", ");
+                if let Some(stranger) = names.iter().find(|n| rig.meshes.iter().all(|m| m.name != **n)) {
+                    return wrong(
+                        &format!("{at}.meshes"),
+                        format!("'{}' has no mesh '{stranger}'", character.name),
+                        format!("it has: {known}"),
+                    );
+                }
+                (0u32..).zip(&rig.meshes).filter(|(_, m)| names.contains(&m.name)).map(|(m, _)| m).collect()
+            }
+        };
+        let (surface, vertices) = rig.surface(chosen.iter().copied(), |m, v| posed.vertex(character, m, v));
+        let mut classes: Vec<u32> = Vec::new();
+        for m in chosen {
+            let first = classes.len() as u32;
+            classes.extend(bound_alike(&rig.meshes[m as usize]).into_iter().map(|class| first + class));
+        }
+        if surface.positions.iter().any(|x| x.abs().max_element() > LARGEST) {
+            return wrong(
+                &at,
+                format!("the skin of '{}' is beyond {LARGEST:.0e} m from its origin", character.name),
+                "set the `scale` of the character: lengths are in metres",
+            );
+        }
+        match ColliderMesh::bound(&surface, &classes) {
+            Ok((mesh, kept)) => {
+                let vertices = kept.iter().map(|&v| vertices[v as usize]).collect();
+                Ok((ColliderForm::Mesh(Arc::new(mesh)), Carrier::Skin { character: c, vertices }, posed.pose))
+            }
+            Err(problem) => wrong(
+                &at,
+                format!("the skin of '{}' cannot be touched: {problem}", character.name),
+                "repair or re-export the character, or name other `meshes` of it",
+            ),
+        }
+    }
+
+    /// What carries the supports of each body.
+    pub(super) fn carry_pins(&self, scene: &[Body], bodies: &mut [BodyModel]) -> Checked<()> {
+        for (b, (written, body)) in scene.iter().zip(bodies).enumerate() {
+            for (p, (pin, set)) in written.pins.iter().zip(&mut body.pins).enumerate() {
+                let Some(follow) = &pin.follow else { continue };
+                let at = format!("body[{b}].pin[{p}].follow");
+                if pin.motion.is_some() {
+                    return wrong(
+                        &at,
+                        "supports that follow a character have no `motion` of their own",
+                        MOTION,
+                    );
+                }
+                let character = self.named(&at, &follow.character)?;
+                set.carrier = match &follow.bone {
+                    Some(bone) => PinCarrier::Bone(self.bone(&at, character, bone)?),
+                    None => {
+                        let places: Vec<_> =
+                            set.vertices.iter().map(|&v| body.topology.rest_positions[v as usize]).collect();
+                        let (model, posed) = (&self.models[character], &self.start.characters[character]);
+                        let Some(points) = SkinPoint::nearest(model, posed, &places) else {
+                            return wrong(
+                                &at,
+                                format!("'{}' has no skin that could be followed", model.name),
+                                "name a `bone`",
+                            );
+                        };
+                        PinCarrier::Skin { character, points }
+                    }
+                };
+            }
+        }
+        Ok(())
+    }
+}
+
+const MOTION: &str = "give the `motion` to the character, or leave `follow` out";
+
+/// A collider that a character carries has no script of its own.
+pub(super) fn check_carried(at: &str, collider: &Collider) -> Checked<()> {
+    let is_skin = matches!(collider.shape, crate::scene::ColliderShape::Skin(_));
+    if collider.motion.is_some() && (is_skin || collider.follow.is_some()) {
+        return wrong(
+            &format!("{at}.motion"),
+            "a collider that follows a character has no `motion` of its own",
+            MOTION,
+        );
+    }
+    if !is_skin {
+        return Ok(());
+    }
+    let put = [
+        ("follow", collider.follow.is_some()),
+        ("position", collider.position != [0.0; 3]),
+        ("rotate_deg", collider.rotate_deg != [0.0; 3]),
+        ("scale", collider.scale != 1.0),
+    ];
+    match put.iter().find(|(_, given)| *given) {
+        Some((field, _)) => wrong(
+            &format!("{at}.{field}"),
+            "a skin is where its character is",
+            "give position, rotate_deg and scale to the character",
+        ),
+        None => Ok(()),
+    }
+}
+
+/// A number for each vertex, the same for those that morphs and bones move alike.
+fn bound_alike(mesh: &SkinMesh) -> Vec<u32> {
+    let count = mesh.mesh.positions.len();
+    let compare = |a: &u32, b: &u32| {
+        let (a, b) = (*a as usize, *b as usize);
+        let bits = |v: usize| mesh.influences(v).iter().map(|(bone, weight)| (*bone, weight.to_bits()));
+        let offsets = |v: usize| mesh.morphs.iter().map(move |m| m[v].to_array().map(f64::to_bits));
+        bits(a).cmp(bits(b)).then_with(|| offsets(a).cmp(offsets(b)))
+    };
+    let mut order: Vec<u32> = (0..count as u32).collect();
+    order.sort_by(compare);
+    let mut classes = vec![0; count];
+    for (class, run) in (0u32..).zip(order.chunk_by(|a, b| compare(a, b).is_eq())) {
+        run.iter().for_each(|&v| classes[v as usize] = class);
+    }
+    classes
+}
+
+fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
+    let field = |name: &str| format!("{at}.{name}");
+    let rig = match &character.rig {
+        RigSource::Inline(rig) => rig,
+        RigSource::File(file) => {
+            return wrong(
+                &field("rig.file.path"),
+                format!("the file '{}' was not read", file.path),
+                "read rigs into the scene before it is built (souple_formats::scene::resolve_meshes)",
+            );
+        }
+    };
+    let rig = match CompiledRig::new(rig) {
+        Ok(rig) => Arc::new(rig),
+        Err(problem) => {
+            let help = match problem {
+                RigError::Ring(_) => "remove the ring where the file was made",
+                _ => "repair or re-export the character",
+            };
+            return wrong(&field("rig"), problem.to_string(), help);
+        }
+    };
+    let translation = vector(&field("position"), character.position)?;
+    let turn = rotation(vector(&field("rotate_deg"), character.rotate_deg)?);
+    if let Some(motion) = &character.motion {
+        check_motion(&field("motion"), motion)?;
+    }
+    let mut clips = Vec::new();
+    for (k, played) in character.clips.iter().enumerate() {
+        clips.push(build_played(&format!("{at}.clip[{k}]"), played, &rig)?);
+    }
+    let sum: f64 = clips.iter().map(|played| played.weight).sum();
+    if !clips.is_empty() && sum <= 0.0 {
+        return wrong(&field("clip"), "no clip has a weight", "give one of them a `weight` above 0");
+    }
+    clips.iter_mut().for_each(|played| played.weight /= sum);
+    Ok(CharacterModel {
+        name: character.name.clone(),
+        rig,
+        clips,
+        skinning: character.skinning,
+        pose: Pose { rotation: turn, translation },
+        scale: positive(&field("scale"), character.scale, "times the size")?,
+        pivot: character.motion.as_ref().and_then(|m| m.pivot).map_or(translation, Into::into),
+        motion: character.motion.clone(),
+    })
+}
+
+fn build_played(at: &str, played: &PlayedClip, rig: &CompiledRig) -> Checked<PlayedModel> {
+    let field = |name: &str| format!("{at}.{name}");
+    let by_name = rig.clips.iter().position(|clip| clip.name == played.name);
+    let by_number = || played.name.parse().ok().filter(|number: &usize| *number < rig.clips.len());
+    let Some(clip) = by_name.or_else(by_number) else {
+        let known = rig.clips.iter().map(|c| format!("'{}'", c.name)).collect::<Vec<_>>().join(", ");
+        let help = match known.is_empty() {
+            true => "the file has no animations; leave `clip` out".to_owned(),
+            false => format!("it has: {known}; or give its number, from 0"),
+        };
+        return wrong(&field("name"), format!("there is no clip '{}'", played.name), help);
+    };
+    Ok(PlayedModel {
+        clip,
+        weight: not_negative(&field("weight"), played.weight, "1")?,
+        start: finite(&field("start"), played.start)?,
+        speed: finite(&field("speed"), played.speed)?,
+        repeat: played.repeat,
+    })
+}

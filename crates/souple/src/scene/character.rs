@@ -1,0 +1,313 @@
+//! Animated characters as the user writes them (SIM-01, ROH-07): a rig, the clips it plays, where it stands. Colliders, supports and
+//! other things of a scene refer to a character by its name.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Motion, Vec3};
+
+scene_type! {
+    /// A rig that plays clips. It is neither seen nor touched by itself: colliders are (`shape = { skin = … }`, `follow`).
+    #[serde(default)]
+    pub struct Character {
+        /// Name, unique in the scene.
+        pub name: String,
+        /// Its skeleton, meshes and clips.
+        pub rig: RigSource,
+        /// What is played; several are blended by their weights. Without any, it stands as its file has it.
+        #[serde(rename = "clip", skip_serializing_if = "Vec::is_empty")]
+        pub clips: Vec<PlayedClip>,
+        /// How bones move its skin.
+        pub skinning: Skinning,
+        /// Where its origin is put, m.
+        pub position: Vec3,
+        /// How it is turned: unit axis times angle in degrees.
+        pub rotate_deg: Vec3,
+        /// Scale of its lengths, if they are not metres.
+        pub scale: f64,
+        /// How it moves as a whole, on top of its clips.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub motion: Option<Motion>,
+    }
+}
+
+impl Default for Character {
+    fn default() -> Self {
+        Character {
+            name: "character".into(),
+            rig: RigSource::default(),
+            clips: Vec::new(),
+            skinning: Skinning::default(),
+            position: [0.0; 3],
+            rotate_deg: [0.0; 3],
+            scale: 1.0,
+            motion: None,
+        }
+    }
+}
+
+scene_type! {
+    /// Where a rig comes from.
+    pub enum RigSource {
+        /// A glTF 2.0 file, `.glb` or `.gltf`, path relative to the scene.
+        File(RigFile),
+        /// Written in the scene itself.
+        Inline(Rig),
+    }
+}
+
+impl Default for RigSource {
+    fn default() -> Self {
+        RigSource::Inline(Rig::default())
+    }
+}
+
+scene_type! {
+    /// A file with a rig.
+    pub struct RigFile {
+        /// Path relative to the scene file.
+        pub path: String,
+    }
+}
+
+scene_type! {
+    /// A clip as a character plays it.
+    #[serde(default)]
+    pub struct PlayedClip {
+        /// Name of the clip, or its number in the file from 0, in digits.
+        pub name: String,
+        /// Share of it where several are played; they are made to sum to 1.
+        pub weight: f64,
+        /// Where in the clip the scene starts, s.
+        pub start: f64,
+        /// Speed, times that of the file; negative plays backwards.
+        pub speed: f64,
+        /// Start again at its end; else its last pose is held.
+        pub repeat: bool,
+    }
+}
+
+impl Default for PlayedClip {
+    fn default() -> Self {
+        PlayedClip { name: String::new(), weight: 1.0, start: 0.0, speed: 1.0, repeat: true }
+    }
+}
+
+scene_type! {
+    /// How bones move a skin.
+    #[derive(Copy, Default, Eq)]
+    pub enum Skinning {
+        /// Each vertex follows the bone of its largest weight (ROH-08).
+        Rigid,
+        /// Each vertex follows the weighted sum of the matrices of its bones (ROH-09, SIM-02): what glTF means. Loses volume at bent and
+        /// twisted joints.
+        #[default]
+        LinearBlend,
+        /// Each vertex follows the weighted sum of dual quaternions (ROH-10): a twist loses no volume.
+        DualQuaternion,
+    }
+}
+
+scene_type! {
+    /// The skin of a character as the surface of a collider.
+    #[serde(default)]
+    #[derive(Default)]
+    pub struct SkinShape {
+        /// Name of the character.
+        pub character: String,
+        /// Names of its meshes; all of them without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub meshes: Option<Vec<String>>,
+    }
+}
+
+scene_type! {
+    /// What a collider or supports are carried along by.
+    #[serde(default)]
+    #[derive(Default)]
+    pub struct Follow {
+        /// Name of the character.
+        pub character: String,
+        /// Name of the bone or other node that carries them. Without it supports follow the skin, each the point that is nearest to it at
+        /// the start; colliders need a bone.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub bone: Option<String>,
+    }
+}
+
+scene_type! {
+    /// A skeleton, the meshes bound to it, and clips that move it: what glTF files hold.
+    #[serde(default)]
+    #[derive(Default)]
+    pub struct Rig {
+        /// Frames that carry each other: bones, and what else moves.
+        #[serde(rename = "node", skip_serializing_if = "Vec::is_empty")]
+        pub nodes: Vec<RigNode>,
+        /// Sets of bones that meshes are bound to.
+        #[serde(rename = "skin", skip_serializing_if = "Vec::is_empty")]
+        pub skins: Vec<RigSkin>,
+        /// Surfaces.
+        #[serde(rename = "mesh", skip_serializing_if = "Vec::is_empty")]
+        pub meshes: Vec<RigMesh>,
+        /// Animations.
+        #[serde(rename = "clip", skip_serializing_if = "Vec::is_empty")]
+        pub clips: Vec<RigClip>,
+    }
+}
+
+scene_type! {
+    /// A frame in the frame of its parent: scale, then rotation, then translation.
+    #[serde(default)]
+    pub struct RigNode {
+        /// Name.
+        pub name: String,
+        /// Number of the node that carries it; none for a root.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub parent: Option<u32>,
+        /// Translation, m.
+        pub translation: Vec3,
+        /// Rotation as a quaternion x, y, z, w.
+        pub rotation: [f64; 4],
+        /// Scale along its own axes.
+        pub scale: Vec3,
+    }
+}
+
+impl Default for RigNode {
+    fn default() -> Self {
+        RigNode {
+            name: String::new(),
+            parent: None,
+            translation: [0.0; 3],
+            rotation: [0.0, 0.0, 0.0, 1.0],
+            scale: [1.0; 3],
+        }
+    }
+}
+
+scene_type! {
+    /// A set of bones.
+    #[serde(default)]
+    #[derive(Default)]
+    pub struct RigSkin {
+        /// Name.
+        pub name: String,
+        /// Numbers of the nodes that are its bones.
+        pub joints: Vec<u32>,
+        /// For each bone, what leads from the mesh to the frame of the bone where they were bound: columns x, y, z, then the translation.
+        /// Without any, all are the identity.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub inverse_binds: Vec<[f64; 12]>,
+    }
+}
+
+scene_type! {
+    /// A surface that follows a node, or bones.
+    #[serde(default)]
+    #[derive(Default)]
+    pub struct RigMesh {
+        /// Name.
+        pub name: String,
+        /// Number of the node that carries it, if it has no skin.
+        pub node: u32,
+        /// Number of its skin.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub skin: Option<u32>,
+        /// Vertex positions, m.
+        pub positions: Vec<Vec3>,
+        /// Three vertices per triangle, counter-clockwise seen from outside.
+        pub triangles: Vec<[u32; 3]>,
+        /// Texture coordinates, one per vertex, or empty.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub uvs: Vec<[f64; 2]>,
+        /// Colours, red, green, blue and opacity from 0 to 1, one per vertex, or empty.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub colours: Vec<[f64; 4]>,
+        /// How many bones each vertex has.
+        pub influences: u32,
+        /// Bones, as numbers in the list of the skin, `influences` per vertex.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub joints: Vec<u32>,
+        /// Their weights.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub weights: Vec<f64>,
+        /// Shapes that are added before the bones move it.
+        #[serde(rename = "morph", skip_serializing_if = "Vec::is_empty")]
+        pub morphs: Vec<RigMorph>,
+    }
+}
+
+scene_type! {
+    /// A shape that is added to a mesh.
+    #[serde(default)]
+    #[derive(Default)]
+    pub struct RigMorph {
+        /// Name.
+        pub name: String,
+        /// How much of it is added where no clip says.
+        pub weight: f64,
+        /// What is added to each vertex, m.
+        pub offsets: Vec<Vec3>,
+    }
+}
+
+scene_type! {
+    /// An animation.
+    #[serde(default)]
+    #[derive(Default)]
+    pub struct RigClip {
+        /// Name.
+        pub name: String,
+        /// What it moves.
+        #[serde(rename = "channel")]
+        pub channels: Vec<RigChannel>,
+    }
+}
+
+scene_type! {
+    /// One quantity of one node over time.
+    #[serde(default)]
+    #[derive(Default)]
+    pub struct RigChannel {
+        /// Number of the node; of morph weights, the one that carries the mesh.
+        pub node: u32,
+        /// What of it changes.
+        pub target: ChannelTarget,
+        /// How it goes from key to key.
+        pub interpolation: KeyInterpolation,
+        /// Times of the keys, s, ascending.
+        pub times: Vec<f64>,
+        /// Values, key after key: 3 numbers, 4 of a rotation, one per morph of weights; of `cubic` keys the tangent that arrives, the
+        /// value, and the tangent that leaves.
+        pub values: Vec<f64>,
+    }
+}
+
+scene_type! {
+    /// What of a node changes.
+    #[derive(Copy, Default, Eq)]
+    pub enum ChannelTarget {
+        /// Its translation, m.
+        #[default]
+        Translation,
+        /// Its rotation, a quaternion x, y, z, w.
+        Rotation,
+        /// Its scale.
+        Scale,
+        /// How much of each morph of its mesh is added.
+        MorphWeights,
+    }
+}
+
+scene_type! {
+    /// How a quantity goes from key to key.
+    #[derive(Copy, Default, Eq)]
+    pub enum KeyInterpolation {
+        /// Straight, rotations at constant angular speed.
+        #[default]
+        Linear,
+        /// It stays until the next key.
+        Step,
+        /// Along a cubic with the tangents of the keys.
+        Cubic,
+    }
+}

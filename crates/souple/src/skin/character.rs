@@ -1,0 +1,220 @@
+//! A character in a scene, and where it is at a time.
+
+use std::sync::Arc;
+
+use glam::{DAffine3, DMat3, DVec3};
+
+use super::clip::LocalPose;
+use super::rig::CompiledRig;
+use super::skeleton::rigid_part;
+use super::skinning::BoneMotion;
+use crate::contact::proximity::point_triangle;
+use crate::math::Pose;
+use crate::motion::pose_at;
+use crate::scene::{Motion, Skinning};
+use crate::state::Hasher;
+
+/// A compiled character: a rig that stands somewhere and plays something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CharacterModel {
+    /// Name.
+    pub name: String,
+    /// What it is made of.
+    pub rig: Arc<CompiledRig>,
+    /// What it plays; weights sum to 1.
+    pub clips: Vec<PlayedModel>,
+    /// How bones move its skin.
+    pub skinning: Skinning,
+    /// Where it was put.
+    pub pose: Pose,
+    /// Scale of its lengths.
+    pub scale: f64,
+    /// Scripted motion of the whole.
+    pub motion: Option<Motion>,
+    /// Point that rotations of the whole turn about, m.
+    pub pivot: DVec3,
+}
+
+impl CharacterModel {
+    /// Adds what decides how it moves to the hash of a model.
+    pub(crate) fn hash(&self, hash: &mut Hasher) {
+        let CharacterModel { rig, clips, skinning, pose, scale, motion, pivot, .. } = self;
+        hash.text(&format!("character {clips:?}{skinning:?}{pose:?}{scale:?}{motion:?}{pivot:?}"));
+        hash.text(&format!("{:?}{:?}{:?}", rig.skeleton.parents, rig.skeleton.rest, rig.morph_weights));
+        for mesh in &rig.meshes {
+            hash.vectors(&mesh.mesh.positions);
+            hash.triangles(&mesh.mesh.triangles);
+            mesh.morphs.iter().for_each(|offsets| hash.vectors(offsets));
+            for (bone, weight) in &mesh.influences {
+                hash.word(u64::from(*bone));
+                hash.number(*weight);
+            }
+        }
+        hash.text(&format!("{:?}", rig.bindings));
+        for track in rig.clips.iter().flat_map(|clip| &clip.tracks) {
+            hash.text(&format!("{} {:?} {:?}", track.node, track.target, track.interpolation));
+            track.times.iter().chain(&track.values).for_each(|value| hash.number(*value));
+        }
+    }
+}
+
+/// A clip that is played.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlayedModel {
+    /// Number of the clip.
+    pub clip: usize,
+    /// Its share.
+    pub weight: f64,
+    /// Where in the clip the scene starts, s.
+    pub start: f64,
+    /// Speed, times that of the file.
+    pub speed: f64,
+    /// Whether it starts again at its end.
+    pub repeat: bool,
+}
+
+/// Where all characters of a scene are at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Posed {
+    /// The time, s; not a number if it was never set.
+    pub time: f64,
+    /// Each of them.
+    pub characters: Vec<PosedCharacter>,
+}
+
+impl Default for Posed {
+    fn default() -> Self {
+        Posed { time: f64::NAN, characters: Vec::new() }
+    }
+}
+
+impl Posed {
+    /// Where characters are at a time.
+    pub fn at(characters: &[CharacterModel], t: f64) -> Posed {
+        let mut posed = Posed::default();
+        posed.set(characters, t);
+        posed
+    }
+
+    /// Puts all where they are at a time; nothing is done if they are there already.
+    pub fn set(&mut self, characters: &[CharacterModel], t: f64) {
+        if self.time == t && self.characters.len() == characters.len() {
+            return;
+        }
+        self.time = t;
+        self.characters.resize_with(characters.len(), PosedCharacter::default);
+        self.characters.iter_mut().zip(characters).for_each(|(posed, character)| posed.set(character, t));
+    }
+}
+
+/// Where a character is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PosedCharacter {
+    /// Where it is as a whole.
+    pub pose: Pose,
+    scale: f64,
+    local: LocalPose,
+    /// What its clips say, each by itself.
+    parts: Vec<(f64, LocalPose)>,
+    /// Where its frames are in its own frame, in lengths of its file.
+    places: Vec<DAffine3>,
+    /// How the bones of each of its bindings have moved.
+    motions: Vec<Vec<BoneMotion>>,
+}
+
+impl PosedCharacter {
+    fn set(&mut self, character: &CharacterModel, t: f64) {
+        let CharacterModel { rig, clips, skinning, pose, scale, motion, pivot, .. } = character;
+        self.scale = *scale;
+        self.pose = match motion {
+            Some(motion) => pose_at(motion, *pivot, t).compose(pose),
+            None => *pose,
+        };
+        self.parts.resize_with(clips.len(), Default::default);
+        for ((weight, part), played) in self.parts.iter_mut().zip(clips) {
+            let clip = &rig.clips[played.clip];
+            *weight = played.weight;
+            part.locals.clone_from(&rig.skeleton.rest);
+            part.morphs.clone_from(&rig.morph_weights);
+            clip.apply(clip.time(played.start, played.speed, played.repeat, t), part);
+        }
+        if self.parts.is_empty() {
+            self.local.locals.clone_from(&rig.skeleton.rest);
+            self.local.morphs.clone_from(&rig.morph_weights);
+        } else {
+            LocalPose::blend(&self.parts, &mut self.local);
+        }
+        rig.skeleton.place(&self.local.locals, &mut self.places);
+        rig.bone_motions_into(&self.places, *skinning, &mut self.motions);
+    }
+
+    /// Where a frame is in the world, without its stretch.
+    pub fn bone(&self, node: u32) -> Pose {
+        let mut place = rigid_part(&self.places[node as usize]);
+        place.translation *= self.scale;
+        self.pose.compose(&place)
+    }
+
+    /// Where a vertex of a mesh is in the frame of the character, m.
+    pub fn vertex(&self, character: &CharacterModel, mesh: u32, v: u32) -> DVec3 {
+        let skin = &character.rig.meshes[mesh as usize];
+        self.scale
+            * skin.vertex(v as usize, &self.local.morphs, &self.motions[skin.binding], character.skinning)
+    }
+}
+
+/// A point that goes along with a triangle of a skin, on it or beside it: whatever moves the skin moves it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SkinPoint {
+    /// The mesh.
+    pub mesh: u32,
+    /// The corners of the triangle.
+    pub corners: [u32; 3],
+    /// Shares of the corners in the point of the triangle that is nearest.
+    pub weights: [f64; 3],
+    /// From there to the point, in the frame of the triangle, m.
+    pub offset: DVec3,
+}
+
+/// Axes along the first side of a triangle, in its plane, and along its normal; none of what has no area.
+fn triangle_frame([a, b, c]: [DVec3; 3]) -> Option<DMat3> {
+    let normal = (b - a).cross(c - a).try_normalize()?;
+    let side = (b - a).try_normalize()?;
+    Some(DMat3::from_cols(side, normal.cross(side), normal))
+}
+
+impl SkinPoint {
+    /// The points of a skin that are nearest to places of the world; none if the skin has no triangle with an area.
+    pub fn nearest(
+        character: &CharacterModel,
+        posed: &PosedCharacter,
+        places: &[DVec3],
+    ) -> Option<Vec<SkinPoint>> {
+        let mut best: Vec<(f64, Option<SkinPoint>)> = vec![(f64::INFINITY, None); places.len()];
+        for (m, mesh) in (0u32..).zip(&character.rig.meshes) {
+            let count = mesh.mesh.positions.len() as u32;
+            let x: Vec<DVec3> = (0..count).map(|v| posed.pose.apply(posed.vertex(character, m, v))).collect();
+            for &corners in &mesh.mesh.triangles {
+                let triangle = corners.map(|v| x[v as usize]);
+                let Some(frame) = triangle_frame(triangle) else { continue };
+                for (place, (nearest, point)) in places.iter().zip(&mut best) {
+                    let found = point_triangle(*place, triangle);
+                    if found.vector.length_squared() < *nearest {
+                        *nearest = found.vector.length_squared();
+                        let offset = frame.transpose() * found.vector;
+                        *point = Some(SkinPoint { mesh: m, corners, weights: found.weights, offset });
+                    }
+                }
+            }
+        }
+        best.into_iter().map(|(_, point)| point).collect()
+    }
+
+    /// Where it is in the world, m.
+    pub fn place(&self, character: &CharacterModel, posed: &PosedCharacter) -> DVec3 {
+        let triangle = self.corners.map(|v| posed.vertex(character, self.mesh, v));
+        let on: DVec3 = triangle.iter().zip(self.weights).map(|(x, w)| *x * w).sum();
+        let frame = triangle_frame(triangle).unwrap_or(DMat3::ZERO);
+        posed.pose.apply(on + frame * self.offset)
+    }
+}

@@ -1,0 +1,363 @@
+//! Characters in a scene: skins as colliders, colliders and supports on bones, supports on skins, teleports, determinism.
+
+use glam::DVec3;
+use souple::math::rotation;
+use souple::measure::intersections;
+use souple::model::PinCarrier;
+use souple::scene::{
+    Body, Border, Character, Collider, ColliderShape, Follow, Grid, GridPlane, Group, InlineMesh, Key,
+    Motion, Pin, Placement, PlayedClip, Rig, RigSource, Scene, Select, Shape, SkinShape, Skinning,
+    SolverKind, SphereShape, Time,
+};
+use souple::skin::generate::{Limb, add_turns, limb};
+use souple::{ModelBuilder, Simulation};
+
+/// A bar along x, 1 m long, 1 m above the ground; from 0.5 s on it waves.
+fn arm() -> Rig {
+    let mut rig =
+        limb(&Limb { length: 1.0, radii: [0.08, 0.06], sides: 12, rings: 20, cap_rings: 3, bones: 5 });
+    let times: Vec<f64> = (0..=20).map(|k| 0.1 * f64::from(k)).collect();
+    add_turns(&mut rig, "wave", 5, &times, |bone, t| {
+        let swing = (t - 0.5).max(0.0) * f64::from(bone);
+        DVec3::new(0.0, 4.0 * swing, 6.0 * swing)
+    });
+    rig
+}
+
+fn character(rig: Rig) -> Character {
+    Character {
+        name: "arm".into(),
+        rig: RigSource::Inline(rig),
+        clips: vec![PlayedClip { name: "wave".into(), repeat: false, ..PlayedClip::default() }],
+        position: [-0.5, 1.0, 0.0],
+        rotate_deg: [0.0, 0.0, -90.0],
+        ..Character::default()
+    }
+}
+
+fn skin_of(name: &str) -> Collider {
+    Collider {
+        name: "skin".into(),
+        shape: ColliderShape::Skin(SkinShape { character: name.into(), meshes: None }),
+        friction: 0.6,
+        ..Collider::default()
+    }
+}
+
+fn cloth(height: f64) -> Body {
+    Body {
+        name: "cloth".into(),
+        shape: Shape::Grid(Grid {
+            size: [0.6, 0.6],
+            vertices: [21, 21],
+            plane: GridPlane::Xz,
+            ..Grid::default()
+        }),
+        placement: Placement { translate: [-0.3, height, -0.3], ..Placement::default() },
+        fabric: Some("cotton".into()),
+        skin: 0.01,
+        contact: Some(Default::default()),
+        ..Body::default()
+    }
+}
+
+fn scene(solver: SolverKind) -> Scene {
+    Scene {
+        time: Time { fps: 60.0, frames: 120 },
+        groups: vec![Group { solver, ..Group::default() }],
+        bodies: vec![cloth(1.15)],
+        characters: vec![character(arm())],
+        colliders: vec![skin_of("arm")],
+        ..Scene::default()
+    }
+}
+
+fn simulate(scene: &Scene) -> Simulation {
+    Simulation::new(ModelBuilder::new(scene).build().unwrap_or_else(|e| panic!("{e}: {}", e.help)))
+}
+
+#[test]
+fn a_cloth_stays_on_an_arm_that_waves() {
+    for solver in [SolverKind::Xpbd, SolverKind::ImplicitEulerCg] {
+        let scene = scene(solver);
+        let mut s = simulate(&scene);
+        for _ in 0..110 {
+            s.step();
+        }
+        assert!(s.warnings().is_empty(), "{solver:?}: {:?}", s.warnings());
+        let x = &s.state().bodies[0].x;
+        let highest = x.iter().fold(f64::NEG_INFINITY, |h, x| h.max(x.y));
+        assert!(highest > 1.0, "{solver:?}: it fell off: {highest}");
+        let crossings = intersections::in_scene(s.model(), s.state()).len();
+        assert_eq!(crossings, 0, "{solver:?}");
+        // The arm has moved, by its clip.
+        let (start, now) = (&s.model().colliders[0].form.mesh().unwrap().positions, s.skin_places(0));
+        let moved = start.iter().zip(&now).fold(0.0, |way: f64, (a, b)| way.max(a.distance(*b)));
+        assert!(moved > 0.2, "{moved}");
+    }
+}
+
+/// A skin that does not bend is the mesh with the same script: the same mechanism, and the same cloth.
+#[test]
+fn a_skin_that_moves_as_one_is_a_scripted_mesh() {
+    let key =
+        |t: f64, y: f64, turn: f64| Key { t, translate: [0.0, y, 0.1 * t], rotate_deg: [0.0, turn, 0.0] };
+    let motion = Motion { keys: vec![key(0.0, 0.0, 0.0), key(1.0, 0.2, 60.0)], ..Motion::default() };
+    let mut as_skin = scene(SolverKind::Xpbd);
+    as_skin.characters[0] = Character {
+        clips: vec![],
+        skinning: Skinning::Rigid,
+        motion: Some(motion.clone()),
+        ..as_skin.characters[0].clone()
+    };
+    let mut as_mesh = as_skin.clone();
+    let RigSource::Inline(rig) = &as_skin.characters[0].rig else { unreachable!() };
+    let Character { position, rotate_deg, .. } = as_skin.characters[0];
+    as_mesh.colliders[0] = Collider {
+        shape: ColliderShape::Mesh(InlineMesh {
+            positions: rig.meshes[0].positions.clone(),
+            triangles: rig.meshes[0].triangles.clone(),
+            ..InlineMesh::default()
+        }),
+        position,
+        rotate_deg,
+        motion: Some(motion),
+        ..as_mesh.colliders[0].clone()
+    };
+    as_mesh.characters.clear();
+    let [mut a, mut b] = [&as_skin, &as_mesh].map(simulate);
+    for step in 0..90 {
+        a.step();
+        b.step();
+        let furthest = (a.state().bodies[0].x.iter().zip(&b.state().bodies[0].x))
+            .fold(0.0, |m: f64, (a, b)| m.max(a.distance(*b)));
+        assert!(furthest < 1e-3, "step {step}: {furthest}");
+    }
+    assert!((a.collider_pose(0).translation - b.collider_pose(0).translation).length() < 1e-9);
+}
+
+#[test]
+fn the_same_bits_for_any_number_of_threads_and_after_a_restore() {
+    let scene = scene(SolverKind::Xpbd);
+    let run = |threads: usize| {
+        let mut s = simulate(&scene).with_threads(threads).unwrap();
+        for _ in 0..60 {
+            s.step();
+        }
+        let (hash, half) = (s.state_hash(), s.snapshot());
+        for _ in 0..20 {
+            s.step();
+        }
+        (hash, half, s.state_hash())
+    };
+    let one = run(1);
+    for threads in [2, 3, 8] {
+        assert_eq!(run(threads), one, "{threads} threads");
+    }
+    let mut restored = simulate(&scene);
+    restored.restore(&one.1).unwrap();
+    for _ in 0..20 {
+        restored.step();
+    }
+    assert_eq!(restored.state_hash(), one.2);
+}
+
+#[test]
+fn colliders_and_supports_go_along_with_their_bone() {
+    let follow = |bone: Option<&str>| Some(Follow { character: "arm".into(), bone: bone.map(str::to_owned) });
+    let mut scene = scene(SolverKind::Xpbd);
+    scene.colliders = vec![Collider {
+        name: "ball".into(),
+        shape: ColliderShape::Sphere(SphereShape { radius: 0.1 }),
+        position: [0.6, 1.0, 0.0],
+        follow: follow(Some("bone4")),
+        ..Collider::default()
+    }];
+    let pin = |name: &str, border, bone: Option<&str>| Pin {
+        name: name.into(),
+        select: Select::Border(border),
+        follow: follow(bone),
+        ..Pin::default()
+    };
+    scene.bodies[0].pins = vec![pin("left", Border::U0, Some("bone1")), pin("right", Border::U1, None)];
+    let mut s = simulate(&scene);
+    let rest = s.state().bodies[0].x.clone();
+    for _ in 0..90 {
+        s.step();
+    }
+    let posed = &s.control().characters[1].characters[0];
+    let start = souple::skin::Posed::at(&s.model().characters, 0.0);
+    let carry = |node: u32, x: DVec3| posed.bone(node).apply(start.characters[0].bone(node).apply_inverse(x));
+    let ball = s.collider_pose(0).translation;
+    assert!(ball.distance(carry(4, DVec3::new(0.6, 1.0, 0.0))) < 1e-9);
+    assert!(ball.distance(DVec3::new(0.6, 1.0, 0.0)) > 0.05, "it has moved: {ball}");
+    let body = &s.state().bodies[0];
+    for &v in &s.model().bodies[0].pins[0].vertices {
+        let v = v as usize;
+        assert!(body.x[v].distance(carry(1, rest[v])) < 1e-9);
+    }
+    // Those on the skin keep their place beside its triangles.
+    let set = &s.model().bodies[0].pins[1];
+    let PinCarrier::Skin { points, .. } = &set.carrier else { panic!("{:?}", set.carrier) };
+    for (&v, point) in set.vertices.iter().zip(points) {
+        let at = |posed| point.place(&s.model().characters[0], posed);
+        assert!(at(&start.characters[0]).distance(rest[v as usize]) < 1e-9);
+        assert!(at(posed).distance(body.x[v as usize]) < 1e-9);
+        assert!(at(posed).distance(rest[v as usize]) > 0.01, "it has moved");
+    }
+    assert!(s.warnings().is_empty(), "{:?}", s.warnings());
+}
+
+/// SIM-04: a character that is thrown 10 m in a frame and turned round; its cape is taken along as it hangs.
+#[test]
+fn a_cape_survives_a_character_that_teleports() {
+    for solver in [SolverKind::Xpbd, SolverKind::ImplicitEulerCg] {
+        let mut scene = scene(solver);
+        scene.bodies = vec![Body {
+            shape: Shape::Grid(Grid {
+                size: [0.6, 0.5],
+                vertices: [19, 16],
+                plane: GridPlane::Xy,
+                ..Grid::default()
+            }),
+            placement: Placement { translate: [-0.3, 1.02, -0.12], ..Placement::default() },
+            pins: vec![Pin {
+                name: "collar".into(),
+                select: Select::Border(Border::V0),
+                follow: Some(Follow { character: "arm".into(), bone: None }),
+                ..Pin::default()
+            }],
+            ..cloth(0.0)
+        }];
+        let key =
+            |t: f64, x: f64, turn: f64| Key { t, translate: [x, 0.0, 0.0], rotate_deg: [0.0, turn, 0.0] };
+        let keys = vec![key(0.0, 0.0, 0.0), key(0.5, 0.0, 0.0), key(0.5 + 1.0 / 60.0, 10.0, 180.0)];
+        scene.characters[0].motion = Some(Motion { keys, pivot: Some([0.0; 3]), ..Motion::default() });
+        scene.characters[0].clips.clear();
+        let mut stays = scene.clone();
+        stays.characters[0].motion = None;
+        let [mut s, mut still] = [&scene, &stays].map(simulate);
+        for _ in 0..60 {
+            s.step();
+            still.step();
+        }
+        assert!(s.warnings().is_empty(), "{solver:?}: {:?}", s.warnings());
+        // As if it had always been there; contact and solvers count from other places.
+        let [moved, stayed] = [&s, &still].map(|s| &s.state().bodies[0].x);
+        let there = |x: &DVec3| DVec3::new(10.0 - x.x, x.y, -x.z);
+        let furthest = moved.iter().zip(stayed).fold(0.0, |m: f64, (a, b)| m.max(a.distance(there(b))));
+        assert!(furthest < 0.02, "{solver:?}: {furthest}");
+    }
+}
+
+/// Cloth that lies on it, and does not hang on it, falls where it was.
+#[test]
+fn a_character_that_teleports_leaves_what_lies_on_it() {
+    let mut scene = scene(SolverKind::Xpbd);
+    let key = |t: f64, x: f64| Key { t, translate: [x, 0.0, 0.0], rotate_deg: [0.0; 3] };
+    let keys = vec![key(0.0, 0.0), key(0.5, 0.0), key(0.5 + 1.0 / 60.0, 10.0)];
+    scene.characters[0].motion = Some(Motion { keys, ..Motion::default() });
+    scene.characters[0].clips.clear();
+    let mut s = simulate(&scene);
+    for _ in 0..60 {
+        s.step();
+    }
+    assert!(s.warnings().is_empty(), "{:?}", s.warnings());
+    let (low, high) = souple::mesh::bounds(&s.state().bodies[0].x);
+    assert!(low.x > -1.0 && high.x < 1.0 && high.y < 1.0, "it fell where it was: {low} {high}");
+    assert!((s.collider_pose(0).translation.x - 9.5).abs() < 1e-9);
+}
+
+#[test]
+fn a_clip_or_bone_that_is_not_there_is_named() {
+    let refused = |change: &dyn Fn(&mut Scene)| {
+        let mut scene = scene(SolverKind::Xpbd);
+        change(&mut scene);
+        let error = ModelBuilder::new(&scene).build().unwrap_err();
+        format!("{error}; {}", error.help)
+    };
+    let follow = |character: &str, bone: Option<&str>| {
+        Some(Follow { character: character.into(), bone: bone.map(str::to_owned) })
+    };
+    let cases: [(&dyn Fn(&mut Scene), &str); 9] = [
+        (&|s| s.characters[0].clips[0].name = "Run".into(), "there is no clip 'Run'; it has: 'wave'"),
+        (&|s| s.characters[0].clips[0].weight = 0.0, "no clip has a weight"),
+        (&|s| s.characters[0].scale = 0.0, "character[0].scale"),
+        (&|s| s.colliders[0] = skin_of("dog"), "there is no character 'dog'; known characters: arm"),
+        (&|s| s.colliders[0].position[0] = 1.0, "a skin is where its character is"),
+        (&|s| s.colliders[0].motion = Some(Motion::default()), "collider[0].motion"),
+        (
+            &|s| {
+                s.colliders[0].shape = ColliderShape::Sphere(SphereShape { radius: 0.1 });
+                s.colliders[0].follow = follow("arm", Some("hand"));
+            },
+            "'arm' has no bone or node 'hand'; it has: bone0, bone1",
+        ),
+        (
+            &|s| {
+                s.colliders[0].shape = ColliderShape::Sphere(SphereShape { radius: 0.1 });
+                s.colliders[0].follow = follow("arm", None);
+            },
+            "a collider follows a bone",
+        ),
+        (
+            &|s| {
+                s.colliders[0].shape = ColliderShape::Skin(SkinShape {
+                    character: "arm".into(),
+                    meshes: Some(vec!["hat".into()]),
+                })
+            },
+            "'arm' has no mesh 'hat'; it has: limb",
+        ),
+    ];
+    for (change, expected) in cases {
+        let found = refused(change);
+        assert!(found.contains(expected), "{expected}: {found}");
+    }
+    // By number, too.
+    let mut by_number = scene(SolverKind::Xpbd);
+    by_number.characters[0].clips[0].name = "0".into();
+    assert!(ModelBuilder::new(&by_number).build().is_ok());
+}
+
+/// Vertices at one place that hang on different bones stay apart, those that hang on the same become one.
+#[test]
+fn seams_are_welded_only_where_they_move_alike() {
+    let count = |weights_differ: bool| {
+        let mut rig = arm();
+        let mesh = &mut rig.meshes[0];
+        // A copy of the first ring, used by the first band's upper triangles.
+        let n = mesh.positions.len() as u32;
+        let ring: Vec<usize> = (0..12).map(|k| 24 + k).collect();
+        for &v in &ring {
+            mesh.positions.push(mesh.positions[v]);
+            mesh.uvs.push([0.5, 0.5]);
+            let joints = [mesh.joints[2 * v], mesh.joints[2 * v + 1]];
+            mesh.joints.extend(if weights_differ { [2, 3] } else { joints });
+            let weights = [mesh.weights[2 * v], mesh.weights[2 * v + 1]];
+            mesh.weights.extend(weights);
+        }
+        for triangle in &mut mesh.triangles {
+            let is_above = triangle.iter().all(|&v| (24..48).contains(&v));
+            if is_above {
+                triangle.iter_mut().filter(|v| **v < 36).for_each(|v| *v = *v - 24 + n);
+            }
+        }
+        let mut scene = scene(SolverKind::Xpbd);
+        scene.characters[0].rig = RigSource::Inline(rig);
+        let model = ModelBuilder::new(&scene).build().unwrap();
+        let mesh = model.colliders[0].form.mesh().unwrap();
+        (mesh.positions.len() as u32 - n, mesh.closed)
+    };
+    assert_eq!(count(false), (0, true));
+    assert_eq!(count(true), (12, false));
+}
+
+#[test]
+fn a_turn_of_the_whole_is_a_turn_of_all() {
+    let mut scene = scene(SolverKind::Xpbd);
+    scene.characters[0].rotate_deg = [0.0, 90.0, 0.0];
+    let s = simulate(&scene);
+    let pose = s.collider_pose(0);
+    assert!(pose.rotate(DVec3::X).distance(rotation(DVec3::Y * 90.0) * DVec3::X) < 1e-12);
+}
