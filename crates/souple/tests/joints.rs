@@ -201,3 +201,27 @@ fn joints_that_cannot_be_are_refused_by_name() {
         "one group",
     );
 }
+
+#[test]
+fn explicit_solvers_hold_joints_too() {
+    for solver in [SolverKind::Verlet, SolverKind::SymplecticEuler, SolverKind::Rk4] {
+        let mut scene = scene(
+            solver,
+            vec![bar("a", 0.0, true), bar("b", 0.2, true)],
+            vec![joint(LinkKind::Ball, "a", "b", 0.2), joint(LinkKind::Hinge, "a", "world", 0.0)],
+        );
+        scene.time.fps = 4000.0;
+        let mut s = start(&scene);
+        let mut widest: f64 = 0.0;
+        for _ in 0..4000 {
+            s.step();
+            let place = DVec3::X * 0.2;
+            widest = widest.max(point(&s, 0, place).distance(point(&s, 1, place)));
+            widest = widest.max(point(&s, 0, DVec3::ZERO).length());
+        }
+        // A joint gives way by what hangs on it: m g h²/0.1 times how easily its point moves, and some times that as they swing.
+        assert!(s.warnings().is_empty(), "{solver:?}: {:?}", s.warnings());
+        assert!(widest < 1e-3, "{solver:?}: {widest}");
+        assert!(point(&s, 1, DVec3::X * 0.4).distance(DVec3::X * 0.4) > 0.1, "{solver:?}: it hangs still");
+    }
+}

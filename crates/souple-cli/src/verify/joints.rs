@@ -87,15 +87,13 @@ pub(super) fn pendulum() -> Vec<Case> {
         (SolverKind::Verlet, "verlet", 1e-4),
     ]
     .map(|(solver, name, h)| {
-        let case = Case::relative(
+        Case::relative(
             format!("joints/pendulum/{name}"),
             "period of a bar on a hinge, s: 2π √(2L/3g) if it is thin",
             exact,
             period(solver, h),
             2e-4,
-        );
-        let reason = "joints of rigid bodies shake with explicit solvers: use an implicit one";
-        if solver == SolverKind::Verlet { case.known_miss(1.2, reason) } else { case }
+        )
     })
     .into()
 }

@@ -30,10 +30,13 @@ fn point(weights: &[f32], places: &[Point]) -> [f32; 3] {
 }
 
 /// Whether a vertex is nearer to a triangle than to those beside it, whose far corners are `across`: if it is nearest to a side, and
-/// the triangle beyond rises towards it from there, that one is nearer (its Voronoi region; the "ghost contacts" of games).
+/// the triangle beyond rises towards it from there, that one is nearer (its Voronoi region; the "ghost contacts" of games). And nearer than what
+/// is beside the vertex, its `ring` (but for what the triangle has too): else a vertex inside a floor would be felt as a spike by the edge of what
+/// slides over it.
 #[inline(always)]
 pub(super) fn is_nearest_triangle(
     across: [u32; 3],
+    ring: &[u32],
     vertices: [u32; 4],
     weights: [f32; 4],
     normal: [f32; 3],
@@ -43,7 +46,10 @@ pub(super) fn is_nearest_triangle(
         return true;
     }
     let nearest = point(&weights[1..], &[at(vertices[1]), at(vertices[2]), at(vertices[3])]);
+    let [x, y, z, _] = at(vertices[0]);
+    let turned = normal.map(|c| -c);
     (0..3).all(|k| weights[k + 1] < -NO_WEIGHT || across[k] == NONE || !rises(nearest, at(across[k]), normal))
+        && !ring.iter().any(|v| !vertices.contains(v) && rises([x, y, z], at(*v), turned))
 }
 
 /// Whether two edges are nearer to each other than the triangles beside them, whose far corners are `wings`, to the other edge.

@@ -775,7 +775,10 @@ fn examine<L: Lanes>(
         let normal = [normals[0][l], normals[1][l], normals[2][l]];
         let at = |v: u32| vertices.before[v as usize];
         let nearest = match kind {
-            0 => is_nearest_triangle(surface.across(eight.features[l][1]), rows, weights, normal, at),
+            0 => {
+                let (across, ring) = (surface.across(eight.features[l][1]), surface.ring(rows[0]));
+                is_nearest_triangle(across, ring, rows, weights, normal, at)
+            }
             _ => are_nearest_edges(eight.features[l].map(|e| surface.wings(e)), rows, weights, normal, at),
         };
         contacts.push(Contact {

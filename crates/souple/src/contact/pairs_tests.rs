@@ -199,6 +199,13 @@ fn only_what_has_nothing_nearer_beside_it_is_nearest() {
                 range.map(|k| place(v[k]) * f64::from(c.weights[k].abs())).sum::<DVec3>()
             };
             if c.first_side == 1 {
+                if c.weights[1..].iter().any(|w| *w > -1e-4) {
+                    let triangle = [v[1], v[2], v[3]].map(place);
+                    for n in surface.ring(v[0]).iter().filter(|n| !v.contains(n)) {
+                        let near = triangle_edge(triangle, [place(v[0]), place(*n)]);
+                        beside.push((near, place(*n).distance(place(v[0]))));
+                    }
+                }
                 for k in (0..3).filter(|k| c.weights[k + 1] > -1e-4) {
                     let (a, b) = (v[(k + 1) % 3 + 1], v[(k + 2) % 3 + 1]);
                     for w in far_corners(&triangles, [a, b]).into_iter().filter(|w| *w != v[k + 1]) {

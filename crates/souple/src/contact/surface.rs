@@ -37,6 +37,9 @@ pub struct Surface {
     /// By edge: the far corners of its two triangles; [`NONE`] where there is none, or more than two.
     wings: Vec<[u32; 2]>,
     vertices: Vec<u32>,
+    /// Vertices that edges join with each vertex: from where to where they are in `neighbours`.
+    rings: Vec<(u32, u32)>,
+    neighbours: Vec<u32>,
     corners: Vec<u32>,
     patches: Vec<Patch>,
     /// Around each patch at rest, m.
@@ -57,6 +60,7 @@ impl Surface {
     pub fn of_things(places: &[Point], things: &[&[[u32; 3]]]) -> Surface {
         let mut surface = Surface::default();
         let mut seen_vertices = vec![false; places.len()];
+        surface.rings = vec![(0, 0); places.len()];
         let (mut length, mut edges) = (0.0, 0usize);
         for (thing, triangles) in (0u16..).zip(things) {
             let ends = surface.add(places, triangles, thing, &mut seen_vertices);
@@ -96,6 +100,7 @@ impl Surface {
         }
         ends.sort_unstable();
         ends.dedup_by_key(|e| e.0);
+        self.add_rings(&ends);
         ends.sort_unstable_by_key(|e| (e.1, e.0));
         let sides = Sides::new(triangles);
         let mut next = ends.iter().peekable();
@@ -134,6 +139,24 @@ impl Surface {
             self.rest_hulls.push(around(&self.corners[first_corner..], places));
         }
         ends
+    }
+
+    /// Adds the neighbours of the vertices of a thing, which are those of no other.
+    fn add_rings(&mut self, ends: &[([u32; 2], u32)]) {
+        let mut both: Vec<[u32; 2]> = ends.iter().flat_map(|&([a, b], _)| [[a, b], [b, a]]).collect();
+        both.sort_unstable();
+        for ring in both.chunk_by(|a, b| a[0] == b[0]) {
+            let first = self.neighbours.len() as u32;
+            self.neighbours.extend(ring.iter().map(|[_, other]| other));
+            self.rings[ring[0][0] as usize] = (first, self.neighbours.len() as u32);
+        }
+    }
+
+    /// The vertices that edges join with a vertex.
+    #[inline(always)]
+    pub fn ring(&self, v: u32) -> &[u32] {
+        let (first, end) = self.rings[v as usize];
+        &self.neighbours[first as usize..end as usize]
     }
 
     /// The thing that a patch is of.
