@@ -774,12 +774,10 @@ fn examine<L: Lanes>(
         let (rows, weights) = (eight.rows[l], [each[0][l], each[1][l], each[2][l], each[3][l]]);
         let normal = [normals[0][l], normals[1][l], normals[2][l]];
         let at = |v: u32| vertices.before[v as usize];
+        let (features, ring) = (eight.features[l], |v: u32| surface.ring(v));
         let nearest = match kind {
-            0 => {
-                let (across, ring) = (surface.across(eight.features[l][1]), surface.ring(rows[0]));
-                is_nearest_triangle(across, ring, rows, weights, normal, at)
-            }
-            _ => are_nearest_edges(eight.features[l].map(|e| surface.wings(e)), rows, weights, normal, at),
+            0 => is_nearest_triangle(surface.across(features[1]), ring, rows, weights, normal, at),
+            _ => are_nearest_edges(features.map(|e| surface.wings(e)), ring, rows, weights, normal, at),
         };
         contacts.push(Contact {
             first_side: 1 + kind as u8,

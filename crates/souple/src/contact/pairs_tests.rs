@@ -205,6 +205,13 @@ fn only_what_has_nothing_nearer_beside_it_is_nearest() {
                         let near = triangle_edge(triangle, [place(v[0]), place(*n)]);
                         beside.push((near, place(*n).distance(place(v[0]))));
                     }
+                    if let Some(k) = (1..4).find(|k| c.weights[*k] < 1e-4 - 1.0) {
+                        for n in surface.ring(v[k]).iter().filter(|n| !v.contains(n)) {
+                            let [from, to] = [v[k], *n].map(place);
+                            let near = proximity::point_triangle(place(v[0]), [from, to, to]).vector.length();
+                            beside.push((near, from.distance(to)));
+                        }
+                    }
                 }
                 for k in (0..3).filter(|k| c.weights[k + 1] > -1e-4) {
                     let (a, b) = (v[(k + 1) % 3 + 1], v[(k + 2) % 3 + 1]);
@@ -216,6 +223,13 @@ fn only_what_has_nothing_nearer_beside_it_is_nearest() {
             } else {
                 for (own, other) in [(0, 2), (2, 0)] {
                     let edge = [v[other], v[other + 1]];
+                    let end = (0..2).find(|k| c.weights[own + 1 - k].abs() < 1e-4).map(|k| v[own + k]);
+                    let ring = end.map_or(&[][..], |end| surface.ring(end));
+                    for n in ring.iter().filter(|n| !v.contains(n)) {
+                        let from = place(end.unwrap());
+                        let near = proximity::edge_edge([from, place(*n)], edge.map(place)).vector.length();
+                        beside.push((near, from.distance(place(*n))));
+                    }
                     for w in far_corners(&triangles, [v[own], v[own + 1]]) {
                         if edge.contains(&w) {
                             continue;
