@@ -4,7 +4,9 @@
 //! the next step.
 
 use eframe::egui::Ui;
-use souple::scene::{Block, Body, Cells, Embed, LinkSprings, Material, Rayleigh, Scene, Shape, SolidLaw};
+use souple::scene::{
+    Block, Body, Cells, Embed, LinkKind, LinkSprings, Material, Rayleigh, Scene, Shape, SolidLaw,
+};
 
 use super::fields::{Effect, Form, live, restart};
 use super::icons::{Icon, icon_button};
@@ -130,10 +132,45 @@ pub fn part_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
 
 /// Fields of a link but its name.
 pub fn link_fields(form: &mut Form, ui: &mut Ui, link: &mut LinkSprings, scene: &Scene) {
-    let names: Vec<(String, &str)> = scene.bodies.iter().map(|b| (b.name.clone(), b.name.as_str())).collect();
+    let kinds = [(LinkKind::Spring, "spring"), (LinkKind::Ball, "ball"), (LinkKind::Hinge, "hinge")];
+    if form.choice(ui, live("Kind", "LinkSprings", "kind", ""), "LinkKind", &kinds, &mut link.kind) {
+        *link = of_kind(link);
+    }
+    let is_joint = link.kind != LinkKind::Spring;
+    let mut names: Vec<(String, &str)> =
+        scene.bodies.iter().map(|b| (b.name.clone(), b.name.as_str())).collect();
     let [one, other] = &mut link.between;
     ui.push_id("one", |ui| form.choice(ui, live("From", "LinkSprings", "between", ""), "", &names, one));
+    if is_joint {
+        names.push(("world".into(), "world"));
+    }
     ui.push_id("other", |ui| form.choice(ui, live("To", "LinkSprings", "between", ""), "", &names, other));
+    if is_joint {
+        joint_fields(form, ui, link)
+    } else {
+        spring_fields(form, ui, link)
+    }
+    let stiffness = live("Stiffness", "LinkSprings", "stiffness", "N/m");
+    form.optional(ui, stiffness, 1e-6..=1e9, &mut link.stiffness, 500.0, "by its kind");
+    form.number(ui, live("Damping", "LinkSprings", "damping", "N·s/m"), 0.0..=1e6, &mut link.damping);
+}
+
+/// A link of another kind at the same place: fields that its kind does not have are left out.
+fn of_kind(link: &LinkSprings) -> LinkSprings {
+    let place = link.at.or(link.near).unwrap_or([0.0; 3]);
+    let is_joint = link.kind != LinkKind::Spring;
+    LinkSprings {
+        near: (!is_joint).then_some(place),
+        within: None,
+        at: is_joint.then_some(place),
+        axis: (link.kind == LinkKind::Hinge).then_some([0.0, 0.0, 1.0]),
+        width: None,
+        rest_length: None,
+        ..link.clone()
+    }
+}
+
+fn spring_fields(form: &mut Form, ui: &mut Ui, link: &mut LinkSprings) {
     let mut many = link.within.is_some();
     let ways = [(false, "near"), (true, "within")];
     let way = live("Joins", "LinkSprings", if many { "within" } else { "near" }, "");
@@ -146,11 +183,19 @@ pub fn link_fields(form: &mut Form, ui: &mut Ui, link: &mut LinkSprings, scene: 
     if let Some(within) = &mut link.within {
         form.number(ui, live("Within", "LinkSprings", "within", "m"), 1e-6..=FAR, within);
     }
-    let stiffness = live("Stiffness", "LinkSprings", "stiffness", "N/m");
-    form.optional(ui, stiffness, 1e-6..=1e9, &mut link.stiffness, 500.0, "by its kind");
-    form.number(ui, live("Damping", "LinkSprings", "damping", "N·s/m"), 0.0..=1e6, &mut link.damping);
     let length = live("Rest length", "LinkSprings", "rest_length", "m");
     form.optional(ui, length, 0.0..=FAR, &mut link.rest_length, 0.1, "as at the start");
+}
+
+fn joint_fields(form: &mut Form, ui: &mut Ui, link: &mut LinkSprings) {
+    if let Some(at) = &mut link.at {
+        form.vector(ui, live("At, m", "LinkSprings", "at", "m"), -FAR..=FAR, at);
+    }
+    if let Some(axis) = &mut link.axis {
+        form.vector(ui, live("Axis", "LinkSprings", "axis", ""), -FAR..=FAR, axis);
+        let width = live("Width", "LinkSprings", "width", "m");
+        form.optional(ui, width, 1e-6..=FAR, &mut link.width, 0.05, "as wide as its bodies");
+    }
 }
 
 /// What a link is, in a line.

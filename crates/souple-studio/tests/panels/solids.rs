@@ -1,6 +1,7 @@
 //! Solids, rigid bodies and links, pressed as a person would.
 
 use super::*;
+use souple::scene::LinkKind;
 
 /// A ball in cells that hangs by its top, a rigid brick below it, and a spring between both.
 const LAYERS: &str = "format = 1
@@ -29,6 +30,7 @@ density = 700.0
 name = 'string'
 between = ['ball', 'brick']
 near = [0.0, -0.25, 0.0]
+stiffness = 500.0
 ";
 
 fn shown_body(app: &StudioApp, b: usize) -> Option<souple::scene::Body> {
@@ -93,17 +95,29 @@ fn rigid_bodies_links_and_grids_have_their_fields() {
     studio.run_steps(2);
     let stiffness = |app: &StudioApp| app.shown.scene.as_ref().map(|scene| scene.links[0].stiffness);
     wait(&mut studio, "the link is stiffer", |app| stiffness(app) == Some(Some(800.0)));
+    // A joint has a place instead, which begins where the spring was.
+    studio.state_mut().document.edit("kind", |scene| {
+        let spring = &mut scene.links[0];
+        (spring.kind, spring.at, spring.near) = (LinkKind::Hinge, spring.near, None);
+        spring.axis = Some([0.0, 0.0, 1.0]);
+    });
+    studio.run_steps(4);
+    for field in ["At, m x", "Axis z"] {
+        assert!(studio.query_all_by_role_and_label(Role::SpinButton, field).next().is_some(), "{field}");
+    }
+    assert!(studio.query_all_by_role_and_label(Role::SpinButton, "Near, m x").next().is_none());
+    studio.state_mut().document.undo();
     studio.state_mut().select(Object::Body(0));
     studio.run_steps(4);
     // Far down in the inspector: pressed without a pointer.
-    let press_below = |studio: &mut Studio, label: &str| {
-        studio.get_by_role_and_label(Role::Button, label).click_accesskit();
+    let press_below = |studio: &mut Studio, role: Role, label: &str| {
+        studio.get_by_role_and_label(role, label).click_accesskit();
         studio.run_steps(3);
     };
-    press_below(&mut studio, "Materials of parts");
-    press_below(&mut studio, "Add material");
+    press_below(&mut studio, Role::DisclosureTriangle, "Materials of parts");
+    press_below(&mut studio, Role::Button, "Add material");
     assert_eq!(studio.state().document.scene().bodies[0].materials.len(), 1);
-    press_below(&mut studio, "Remove material 1");
+    press_below(&mut studio, Role::Button, "Remove material 1");
     assert!(studio.state().document.scene().bodies[0].materials.is_empty());
 }
 
@@ -116,6 +130,9 @@ fn the_tree_shows_layers_and_links() {
         assert!(studio.query_all_by_label(name).next().is_some(), "{name}");
     }
     assert_eq!(studio.query_all_by_label("surface").count(), 2, "both surfaces follow something");
+    // The inspector of the whole scene would name it, too.
+    studio.state_mut().select(Object::Body(0));
+    studio.run_steps(3);
     press(&mut studio, "string");
     assert_eq!(studio.state().selected, Object::Link(0));
 }
