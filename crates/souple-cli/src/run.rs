@@ -248,7 +248,7 @@ impl<'a> Run<'a> {
     fn check_expectations(&mut self) {
         let last = self.simulation.state().step == u64::from(self.scene.time.frames);
         if let (Some(expect), true) = (self.scene.expect, last) {
-            let torn = self.simulation.state().bodies.iter().any(|body| body.topology.version > 0);
+            let torn = self.simulation.state().bodies.iter().any(|body| body.topology.is_torn());
             let crossings = expect.intersections.map_or(0, |_| self.count_crossings());
             let failures = unmet(&expect, &self.simulation.measures(), torn, crossings);
             self.expect = ExpectReport { checked: true, passed: failures.is_empty(), failures };
@@ -292,7 +292,7 @@ impl<'a> Run<'a> {
             vertices: state.topology.len(),
             triangles: state.topology.triangles.len(),
             springs: state.topology.springs.len(),
-            torn: state.topology.version > 0,
+            torn: state.topology.is_torn(),
             frozen: state.frozen,
             measures: simulation.body_measures(b).into(),
         });

@@ -647,7 +647,7 @@ impl Player {
                 substeps: group.substeps,
                 iterations: simulation.solver_iterations(b),
                 frozen: state.frozen,
-                tears: state.topology.version,
+                tears: if state.topology.is_torn() { state.topology.version } else { 0 },
                 pin_sets: body.pins.iter().map(|pin| pin.name.clone()).collect(),
             }
         });

@@ -124,12 +124,12 @@ impl Quantity {
             (Quantity::Contact, _) => return marked(&item.contacts, count),
             (Quantity::Crossing, _) => return marked(item.crossing_vertices(), count),
             (Quantity::Strain, Some(topology)) => match item.solid() {
-                Some(solid) => measure::vertex_solid_strain(solid, &x(), &mut values),
+                Some(solid) => measure::vertex_solid_strain(solid, topology, &x(), &mut values),
                 None => measure::vertex_strain(topology, &x(), &mut values),
             },
-            (Quantity::Stress, _) => {
+            (Quantity::Stress, Some(topology)) => {
                 if let Some(solid) = item.solid() {
-                    measure::vertex_stress(solid, &x(), &mut values);
+                    measure::vertex_stress(solid, topology, &x(), &mut values);
                 }
             }
             (Quantity::Curvature, Some(topology)) => {

@@ -16,6 +16,7 @@ use thiserror::Error;
 
 use crate::control::{collider_pose, pin_position, scripted_pose};
 use crate::math::Pose;
+use crate::mesh::octree::Octree;
 use crate::mesh::{Spring, SpringFamily, Topology};
 use crate::model::{BodyModel, Carrier, ColliderModel, Model, PinCarrier, PinModel};
 use crate::motion::pose_at;
@@ -99,6 +100,10 @@ pub(crate) fn carry_over(old: &Model, new: &Model, state: &State) -> Result<Stat
     Ok(carried)
 }
 
+fn octree(body: &BodyModel) -> Option<&Octree> {
+    body.refining.as_ref().map(|refining| &refining.octree)
+}
+
 /// Whether the mesh and the supports of a body are the same.
 fn check_body(old: &BodyModel, new: &BodyModel) -> Result<(), Misfit> {
     let (was, is) = (&old.topology, &new.topology);
@@ -109,6 +114,7 @@ fn check_body(old: &BodyModel, new: &BodyModel) -> Result<(), Misfit> {
         ("tetrahedra", was.tetrahedra == is.tetrahedra),
         ("hexahedra", was.hexahedra == is.hexahedra),
         ("followers", was.mapping == is.mapping),
+        ("hexahedra", octree(old) == octree(new)),
     ];
     if let Some((what, _)) = parts.into_iter().find(|(_, same)| !same) {
         return Err(Misfit::Mesh { body: new.name.clone(), what });
@@ -162,6 +168,12 @@ fn carry_topology(
 ) -> Result<Arc<Topology>, Misfit> {
     if current.version == 0 {
         return Ok(Arc::clone(&new.topology));
+    }
+    if let Some(cells) = &current.in_use {
+        let divided =
+            new.refining.as_ref().and_then(|r| r.topology_of(&new.topology, &cells.leaves, current.version));
+        let other = || Misfit::Mesh { body: new.name.clone(), what: "hexahedra" };
+        return divided.map(Arc::new).ok_or_else(other);
     }
     let misfit = || Misfit::TornSprings { body: new.name.clone() };
     let (was, is) = (&old.topology, &new.topology);

@@ -66,6 +66,8 @@ pub(crate) struct Workspace {
     /// Followers that were put somewhere, and what their parents had before.
     wanted: Vec<(u32, DVec3)>,
     led: Vec<DVec3>,
+    /// Where particles were, and their velocities, when followers last came along; not kept if what they follow is not touched.
+    followed: [Vec<DVec3>; 2],
     /// Contacts with colliders that the system held in this substep.
     lay: Vec<ContactPoint>,
     rigid: Option<RigidFrame>,
@@ -95,6 +97,7 @@ impl Workspace {
             mobilities: Vec::new(),
             wanted: Vec::new(),
             led: Vec::new(),
+            followed: Default::default(),
             lay: Vec::new(),
             rigid: body.rigid,
             x0: Vec::new(),
@@ -138,9 +141,12 @@ impl Workspace {
 
     // ---- one frame, in the order in which an island calls it ----
 
-    /// Makes the copy that is advanced.
-    pub(crate) fn copy(&mut self, state: &BodyState, control: &Control) {
+    /// Makes the copy that is advanced; cells are divided and joined.
+    pub(crate) fn copy(&mut self, model: &Model, state: &BodyState, control: &Control) {
         self.candidate.copy_from(state);
+        if let Some(refining) = model.bodies[self.b].refining.as_ref().filter(|_| !state.frozen) {
+            refining.adapt(&mut self.candidate);
+        }
         self.pins.clone_from(&control.pins[self.b]);
         self.weigh();
     }
@@ -228,6 +234,16 @@ impl Workspace {
         topology.mapping.apply_j(v);
         if let Some(limit) = &body.limits {
             limits::apply(limit, topology, inverse_masses, *h, x, v);
+        }
+        self.remember_followers();
+    }
+
+    /// Keeps where followers are if contact may move what they follow: else it could not be told which of them contact has moved.
+    fn remember_followers(&mut self) {
+        let BodyState { x, v, topology, .. } = &self.candidate;
+        if !topology.mapping.is_empty() && topology.hidden == 0 {
+            self.followed[0].clone_from(x);
+            self.followed[1].clone_from(v);
         }
     }
 
@@ -499,17 +515,22 @@ impl Workspace {
 
     /// Contact has put followers somewhere: their parents are moved so that they come there, and with them all others (FAU-64).
     fn lead_parents(&mut self) {
-        let Workspace { candidate, inverse_masses, wanted, led, rigid, .. } = self;
+        let Workspace { candidate, inverse_masses, wanted, led, rigid, followed, .. } = self;
         let BodyState { x, v, topology, .. } = candidate;
         if topology.mapping.is_empty() {
             return;
         }
         let rigid = rigid.filter(|rigid| inverse_masses[rigid.first] != 0.0);
-        let mut is_led = false;
+        let touches_parents = topology.hidden == 0 && followed.iter().all(|f| f.len() == x.len());
+        let mut is_led = touches_parents;
         for places in [true, false] {
             let values = if places { &mut *x } else { &mut *v };
-            led.clone_from(values);
-            topology.mapping.apply(led);
+            if touches_parents {
+                led.clone_from(&followed[usize::from(!places)]);
+            } else {
+                led.clone_from(values);
+                topology.mapping.apply(led);
+            }
             wanted.clear();
             let moved = |child: u32| led[child as usize] != values[child as usize];
             let rows = topology.mapping.rows().map(|(child, _)| child).filter(|child| moved(*child));
@@ -535,6 +556,7 @@ impl Workspace {
             topology.mapping.apply(x);
             topology.mapping.apply_j(v);
         }
+        self.remember_followers();
     }
 
     /// Begins a substep: supported particles get the velocity that takes them to their place at share `s1` of the step; those that

@@ -204,7 +204,7 @@ impl Island {
     fn advance_once(&mut self, frame: &Frame, halvings: u32, bodies: &[BodyState]) -> bool {
         let Island { works, touching, profile, coupled, .. } = self;
         for work in works.iter_mut() {
-            work.copy(&bodies[work.b], frame.control);
+            work.copy(frame.model, &bodies[work.b], frame.control);
         }
         let substeps = moving(works).map(|w| w.prepare(frame, halvings)).max().unwrap_or(1);
         let origin = touching.as_mut().map(|touching| touching.begin_frame(frame, works));

@@ -51,6 +51,7 @@ pub mod motion;
 pub mod parallel;
 mod profile;
 mod recording;
+pub mod refine;
 pub mod rigid;
 pub mod scene;
 mod simulation;

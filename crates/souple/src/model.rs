@@ -11,6 +11,7 @@ use crate::energy::{Energy, Link, Volume};
 use crate::math::Pose;
 use crate::mesh::tear::TearLimits;
 use crate::mesh::{ColliderMesh, Spring, SpringFamily, Topology};
+use crate::refine::Refining;
 use crate::rigid::RigidFrame;
 use crate::scene::{
     Cg, ContactMode, Descent, Health, LimitMethod, Motion, Sleep, SolverKind, SurfaceContact, Wind, Xpbd,
@@ -133,6 +134,8 @@ pub struct BodyModel {
     pub pins: Vec<PinModel>,
     /// The four particles of a rigid body.
     pub rigid: Option<RigidFrame>,
+    /// How its cells are divided and joined as it bends; none if they never are.
+    pub refining: Option<Refining>,
 }
 
 impl BodyModel {

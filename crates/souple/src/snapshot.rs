@@ -1,6 +1,6 @@
 //! Snapshots: the whole state as portable, versioned bytes. Restored, a scene goes on with the same bits.
 //!
-//! Version 2 added the fan at the end, version 3 how long bodies have been still, version 4 what elements have flowed to. Older
+//! Version 2 added the fan at the end, version 3 how long bodies have been still, version 4 what elements have flowed to, version 5 which cells are in use. Older
 //! snapshots are read: they have no fan, all bodies are awake, and nothing has flowed.
 
 use std::sync::Arc;
@@ -11,11 +11,16 @@ use crate::bytes::{self, Reader, Writer};
 use crate::error::Error;
 use crate::math::Pose;
 use crate::mesh::{Spring, SpringFamily, Topology};
-use crate::model::Model;
+use crate::model::{BodyModel, Model};
 use crate::state::{BodyState, Fan, Grab, PinnedVertex, State};
 
 const MAGIC: &[u8; 8] = b"SOUPSNAP";
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
+
+/// What follows about the topology of a body: nothing, all of it, or which cells it has in use.
+const AS_BUILT: u8 = 0;
+const TORN: u8 = 1;
+const DIVIDED: u8 = 2;
 
 /// Steps and tears are counted on from a snapshot: there must be room.
 const LARGEST_COUNT: u64 = 1 << 48;
@@ -42,9 +47,17 @@ pub fn save(model: &Model, state: &State) -> Vec<u8> {
         });
         w.list(&body.pin_offsets, |w, o| w.vector(*o));
         w.u8(u8::from(body.frozen));
-        w.u8(u8::from(body.topology.version > 0));
-        if body.topology.version > 0 {
-            save_topology(w, &body.topology);
+        match &body.topology.in_use {
+            _ if body.topology.version == 0 => w.u8(AS_BUILT),
+            Some(cells) => {
+                w.u8(DIVIDED);
+                w.u64(body.topology.version);
+                w.list(&cells.leaves, |w, leaf| w.u32(*leaf));
+            }
+            None => {
+                w.u8(TORN);
+                save_topology(w, &body.topology);
+            }
         }
     });
     w.list(&state.collider_offsets, |w, pose| {
@@ -112,10 +125,10 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
             r.list(32, |r| Ok(PinnedVertex { vertex: r.u32()?, set: r.u32()?, anchor: r.vector()? }))?;
         let pin_offsets = r.list(24, Reader::vector)?;
         let frozen = r.u8()? != 0;
-        let topology = if r.u8()? != 0 {
-            Arc::new(restore_topology(r, &body.topology)?)
-        } else {
-            Arc::clone(&body.topology)
+        let topology = match r.u8()? {
+            AS_BUILT => Arc::clone(&body.topology),
+            DIVIDED => Arc::new(restore_cells(r, body)?),
+            _ => Arc::new(restore_topology(r, &body.topology)?),
         };
         let n = topology.len();
         let known_set =
@@ -182,6 +195,17 @@ fn restore_fan(r: &mut Reader) -> Result<Fan, Error> {
         Ok(fan)
     } else {
         r.fail("its fan makes no sense")
+    }
+}
+
+/// The topology of a body that has other cells in use than at the start.
+fn restore_cells(r: &mut Reader, body: &BodyModel) -> Result<Topology, Error> {
+    let version = r.u64()?;
+    let leaves = r.list(4, Reader::u32)?;
+    let divided = body.refining.as_ref().and_then(|r| r.topology_of(&body.topology, &leaves, version));
+    match divided {
+        Some(topology) if (1..=LARGEST_COUNT).contains(&version) => Ok(topology),
+        _ => r.fail(format!("the cells of body '{}' do not fit together", body.name)),
     }
 }
 

@@ -14,6 +14,7 @@ mod contact;
 mod inside;
 mod integrators;
 mod joints;
+mod mixed;
 mod ordering;
 mod plastic;
 mod skin;
@@ -114,7 +115,7 @@ impl Case {
 /// A group of cases that are computed together.
 type Group = (&'static str, fn() -> Vec<Case>);
 
-const GROUPS: [Group; 34] = [
+const GROUPS: [Group; 35] = [
     ("integrators/amplification", integrators::amplification),
     ("integrators/bounded", integrators::bounded),
     ("integrators/convergence", integrators::convergence),
@@ -139,6 +140,7 @@ const GROUPS: [Group; 34] = [
     ("surfaces/collision", surfaces::collision),
     ("surfaces/rest", surfaces::rest),
     ("solids/patch", solids::patch),
+    ("solids/mixed", mixed::cases),
     ("solids/beam", solids::beam),
     ("solids/frequency", solids::frequency),
     ("joints/pendulum", joints::pendulum),

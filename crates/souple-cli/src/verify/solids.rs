@@ -29,7 +29,7 @@ const ELEMENTS: [(Cells, SolidLaw, &str); 5] = [
     (Cells::Hexahedra, SolidLaw::Qr, "hexahedra-qr"),
 ];
 
-fn scene(body: Body, gravity: f64, h: f64) -> Scene {
+pub(super) fn scene(body: Body, gravity: f64, h: f64) -> Scene {
     Scene {
         time: Time { fps: 1.0 / h, frames: 1 },
         gravity: [0.0, -gravity, 0.0],
@@ -39,14 +39,14 @@ fn scene(body: Body, gravity: f64, h: f64) -> Scene {
     }
 }
 
-fn cut(mut body: Body, cut: Cells) -> Body {
+pub(super) fn cut(mut body: Body, cut: Cells) -> Body {
     if let Shape::Block(block) = &mut body.shape {
         block.cut = cut;
     }
     body
 }
 
-fn clamp(mut body: Body) -> Body {
+pub(super) fn clamp(mut body: Body) -> Body {
     let wall = Region { min: [-1e-6, -1.0, -1.0], max: [1e-6, 1.0, 1.0] };
     body.pins = vec![Pin { select: Select::Within(wall), ..Pin::default() }];
     body
@@ -60,7 +60,7 @@ fn drop_of(s: &Simulation, length: f64) -> f64 {
     tip.iter().sum::<f64>() / tip.len() as f64
 }
 
-fn solid(law: SolidLaw, size: [f64; 3], cells: [u32; 3], young: f64, poisson: f64) -> Body {
+pub(super) fn solid(law: SolidLaw, size: [f64; 3], cells: [u32; 3], young: f64, poisson: f64) -> Body {
     Body {
         name: "solid".into(),
         shape: Shape::Block(Block { size, cells, ..Block::default() }),
@@ -74,7 +74,7 @@ fn solid(law: SolidLaw, size: [f64; 3], cells: [u32; 3], young: f64, poisson: f6
 }
 
 /// Forces of the elements of the only body where its vertices are put, N.
-fn forces(s: &Simulation, x: &[DVec3]) -> Vec<DVec3> {
+pub(super) fn forces(s: &Simulation, x: &[DVec3]) -> Vec<DVec3> {
     let still = vec![DVec3::ZERO; x.len()];
     let parallel = souple::parallel::Parallel::default();
     let control = souple::Control::new(s.model());

@@ -7,9 +7,12 @@ use glam::DVec3;
 use super::dials::{Dialled, dialled};
 use super::embed::{PlacedCells, embed};
 use super::materials::{Labelled, solid_densities};
+use super::resolution::{Divided, divide};
 use super::rigid::place_rigid;
 use super::select::{Particles, select};
-use super::solid::{build_shape_matching, build_solid, cell_volumes, place_block, stiff_tetrahedron};
+use super::solid::{
+    Elements, build_shape_matching, build_solid, cell_volumes, place_block, stiff_tetrahedron,
+};
 use super::tet_mesh::place_mesh;
 use super::voxels::place_voxels;
 use super::world::{check_motion, share};
@@ -17,8 +20,8 @@ use super::{
     Checked, LARGEST, STIFFEST, direction, finite, not_negative, positive, stiffness, vector, wrong,
 };
 use crate::energy::{
-    Aerodynamics, Area, Bending, Dissipation, Energy, Grabs, Gravity, Pulls, RandomForce, Springs, Viscous,
-    Volume,
+    Aerodynamics, Area, Bending, Dissipation, Energy, Grabs, Gravity, InUse, Pulls, RandomForce, Springs,
+    Viscous, Volume,
 };
 use crate::fabrics::{FABRICS, Fabric, fabric};
 use crate::mapping::Mapping;
@@ -48,6 +51,8 @@ pub(super) struct Placed {
     /// Label of the material of each tetrahedron, or none.
     pub(super) labels: Vec<u32>,
     pub(super) cells: Option<PlacedCells>,
+    /// Cells of several sizes that are elements instead.
+    pub(super) divided: Option<Divided>,
     pub(super) mapping: Mapping,
     /// Vertices at the end that are mechanics alone.
     pub(super) hidden: usize,
@@ -64,6 +69,11 @@ impl Placed {
             Some(cells) => Labelled { labels: &cells.labels, one: "voxel", many: "voxels" },
             None => Labelled { labels: &self.labels, one: "tetrahedron", many: "tetrahedra" },
         }
+    }
+
+    /// The cells that are elements.
+    fn elements(&self) -> Option<&PlacedCells> {
+        self.divided.as_ref().map(|divided| &divided.cells).or(self.cells.as_ref())
     }
 
     /// Area, m², or length of all ropes, m; and the length of the body, m: the root of its area, or one rope.
@@ -287,11 +297,14 @@ pub(super) fn build_body(
     if let Some(cells) = &body.embed {
         embed(at, cells, &body.shape, &mut placed)?;
     }
-    let masses = match &rigid {
+    if let Some(resolution) = &body.resolution {
+        divide(at, body, resolution, &mut placed)?;
+    }
+    let (masses, fine_masses) = match &rigid {
         Some(rigid) => {
             let mut masses = vec![0.0; placed.mesh.positions.len()];
             masses[rigid.frame.first..].fill(rigid.quarter);
-            masses
+            (masses, Vec::new())
         }
         None => build_masses(at, body, fabric, &placed)?,
     };
@@ -333,7 +346,7 @@ pub(super) fn build_body(
         triangles: placed.mesh.triangles.clone(),
         segments: placed.segments.clone(),
         tetrahedra: placed.tetrahedra.clone(),
-        hexahedra: placed.cells.as_ref().map_or(Vec::new(), |cells| cells.corners.clone()),
+        hexahedra: placed.elements().map_or(Vec::new(), |cells| cells.corners.clone()),
         mapping: placed.mapping.clone(),
         hidden: placed.hidden,
         springs,
@@ -348,8 +361,15 @@ pub(super) fn build_body(
 
     let mut energies: Vec<Box<dyn Energy>> =
         vec![Box::new(Gravity { acceleration: gravity }), Box::new(Springs)];
-    if let Some(solid) = solid {
-        energies.push(solid);
+    let mut refining = None;
+    match solid {
+        None => {}
+        Some(Elements::Lasting(elements)) => energies.push(elements),
+        Some(Elements::Changing(all)) => {
+            let divided = placed.divided.take();
+            refining = divided.and_then(|divided| divided.refining(all, fine_masses, &mut topology));
+            energies.push(Box::new(InUse));
+        }
     }
     if let Some(matching) = build_shape_matching(at, body, &groups[group], &topology)? {
         energies.push(matching);
@@ -433,6 +453,7 @@ pub(super) fn build_body(
         contact: surface_contact(at, body)?,
         pins,
         rigid: rigid.map(|rigid| rigid.frame),
+        refining,
     })
 }
 
@@ -450,7 +471,13 @@ fn surface_contact(at: &str, body: &Body) -> Checked<Option<SurfaceContact>> {
     Ok(Some(contact.clone()))
 }
 
-fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed) -> Checked<Vec<f64>> {
+/// Masses of all particles, kg, and what they would be if no node of cells followed others.
+fn build_masses(
+    at: &str,
+    body: &Body,
+    fabric: Option<&Fabric>,
+    placed: &Placed,
+) -> Checked<(Vec<f64>, Vec<f64>)> {
     let x = &placed.mesh.positions;
     let mut masses = vec![0.0; x.len()];
     // First the share of each particle, as an area (m²) or a length (m); then what that weighs.
@@ -499,6 +526,8 @@ fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed)
     if placed.beads {
         masses[0] = masses[1];
     }
+    let fine_masses = masses.clone();
+    placed.mapping.raise_masses(&mut masses);
     // Vertices that no triangle uses, or only triangles of zero area, would have no mass and no acceleration.
     let follows = |v: usize| placed.mapping.follows(v as u32);
     if let Some(v) = (0..masses.len()).find(|&v| (masses[v].is_nan() || masses[v] <= 0.0) && !follows(v)) {
@@ -516,7 +545,7 @@ fn build_masses(at: &str, body: &Body, fabric: Option<&Fabric>, placed: &Placed)
             "check the scale of the mesh, and `mass` or `density`",
         );
     }
-    Ok(masses)
+    Ok((masses, fine_masses))
 }
 
 fn build_springs(

@@ -22,7 +22,11 @@ pub(super) struct PlacedCells {
     pub(super) kind: Vec<u32>,
     /// What fills cells of each kind.
     pub(super) kinds: Vec<Vec<Filled>>,
-    /// Edges of a cell, m.
+    /// Where each is, in cells; not said of cells of several sizes.
+    pub(super) at: Vec<[u32; 3]>,
+    /// How often the edges of cells of each kind were doubled; none if they never were.
+    pub(super) levels: Vec<u32>,
+    /// Edges of the smallest cells, m.
     pub(super) size: DVec3,
     /// Labels of materials that occur in what fills them, ascending; none if it has no labels.
     pub(super) labels: Vec<u32>,
@@ -32,17 +36,23 @@ pub(super) struct PlacedCells {
 
 impl PlacedCells {
     /// Full cells of one material.
-    pub(super) fn full(corners: Vec<[u32; 8]>, size: DVec3, cut: Cells) -> PlacedCells {
+    pub(super) fn full(corners: Vec<[u32; 8]>, at: Vec<[u32; 3]>, size: DVec3, cut: Cells) -> PlacedCells {
         let whole = Filled { low: DVec3::ZERO, high: DVec3::ONE, label: 1 };
         let plain = cut == Cells::PlainHexahedra;
         PlacedCells {
             kind: vec![0; corners.len()],
             corners,
+            at,
             kinds: vec![vec![whole]],
             size,
             plain,
-            labels: Vec::new(),
+            ..PlacedCells::default()
         }
+    }
+
+    /// Edges of cells of a kind, m.
+    pub(super) fn size_of(&self, kind: usize) -> DVec3 {
+        self.size * f64::from(1u32 << self.levels.get(kind).copied().unwrap_or(0))
     }
 }
 
@@ -146,9 +156,10 @@ pub(super) fn put_into(
             corners,
             kind: mesh.kind,
             kinds: mesh.kinds,
+            at: mesh.at,
             size: mesh.size,
-            labels: Vec::new(),
             plain: cut == Cells::PlainHexahedra,
+            ..PlacedCells::default()
         });
     }
     placed.hidden = mesh.positions.len();

@@ -7,6 +7,7 @@ mod embed;
 mod link;
 mod look;
 mod materials;
+mod resolution;
 mod rigid;
 mod select;
 mod solid;
@@ -438,6 +439,9 @@ fn fingerprint(model: &Model) -> u64 {
         }
         for pin in body.pins.iter().filter(|p| p.carrier != PinCarrier::Script) {
             hash.text(&format!("{:?}", pin.carrier));
+        }
+        if let Some(refining) = &body.refining {
+            hash.text(&format!("{:?}{:?}", refining.all, refining.rules));
         }
         if let Some(contact) = &body.contact {
             hash.text(&format!("{contact:?}"));

@@ -5,6 +5,7 @@ use glam::DVec3;
 use super::body::Placed;
 use super::embed::PlacedCells;
 use super::materials::Moduli;
+use super::resolution::Divided;
 use super::{Checked, positive, stiffness, wrong};
 use crate::energy::cell::{self, CellMatrix, Inside, Part};
 use crate::energy::{
@@ -40,10 +41,12 @@ pub(super) fn place_block(at: &str, b: &Block) -> Checked<Placed> {
     let mesh = block(b);
     if mesh.tetrahedra.is_empty() {
         let corners: Vec<[u32; 8]> = block_cells(b.cells).into_iter().map(|(corners, _)| corners).collect();
+        let [_, ny, nz] = b.cells;
+        let at = (0..corners.len() as u32).map(|n| [n / (ny * nz), n / nz % ny, n % nz]).collect();
         let size = DVec3::from(b.size) / DVec3::from(b.cells.map(f64::from));
         return Ok(Placed {
             mesh: TriMesh { positions: mesh.positions, triangles: cell_boundary(&corners), uvs: Vec::new() },
-            cells: Some(PlacedCells::full(corners, size, b.cut)),
+            cells: Some(PlacedCells::full(corners, at, size, b.cut)),
             ..Placed::default()
         });
     }
@@ -55,6 +58,14 @@ pub(super) fn place_block(at: &str, b: &Block) -> Checked<Placed> {
     })
 }
 
+/// The elements of a solid.
+pub(super) enum Elements {
+    /// The same from beginning to end.
+    Lasting(Box<dyn Energy>),
+    /// Those of all cells of which some are in use.
+    Changing(Hexahedra),
+}
+
 /// The elements of a solid; none of a body that is not one.
 pub(super) fn build_solid(
     at: &str,
@@ -62,7 +73,7 @@ pub(super) fn build_solid(
     group: &GroupModel,
     placed: &Placed,
     beta: f64,
-) -> Checked<Option<Box<dyn Energy>>> {
+) -> Checked<Option<Elements>> {
     check_preconditioner(at, group, placed)?;
     if group.solver == SolverKind::QuasiStatic && body.pins.is_empty() {
         return wrong(
@@ -164,7 +175,8 @@ pub(super) fn build_solid(
             let (lambda, mu) = lame(young, poisson);
             Numbers { lambda, mu, density: 1.0 }
         };
-        let kinds = cells.kinds.iter().map(|filled| cell_kind(cells, filled, &of)).collect();
+        let cells = placed.divided.as_ref().map_or(cells, |divided| &divided.cells);
+        let kinds = (0..cells.kinds.len()).map(|kind| cell_kind(cells, kind, &of)).collect();
         let (corners, kind) = (cells.corners.clone(), cells.kind.clone());
         let yielding = match moduli.is_plastic() {
             true => {
@@ -173,7 +185,11 @@ pub(super) fn build_solid(
             }
             false => Vec::new(),
         };
-        return Ok(Some(Box::new(Hexahedra { corners, kind, kinds, law, damping: beta, yielding })));
+        let elements = Hexahedra { corners, kind, kinds, law, damping: beta, yielding };
+        return Ok(Some(match placed.divided.as_ref().is_some_and(Divided::changes) {
+            true => Elements::Changing(elements),
+            false => Elements::Lasting(Box::new(elements)),
+        }));
     }
     let x = &placed.mesh.positions;
     let mut elements = Vec::with_capacity(placed.tetrahedra.len());
@@ -194,7 +210,7 @@ pub(super) fn build_solid(
         true => (0..elements.len()).map(|t| moduli.yielding(t)).collect(),
         false => Vec::new(),
     };
-    Ok(Some(Box::new(Tetrahedra { elements, law, damping: beta, yielding })))
+    Ok(Some(Elements::Lasting(Box::new(Tetrahedra { elements, law, damping: beta, yielding }))))
 }
 
 /// What pulls a body to where its shape fits best.
@@ -247,11 +263,12 @@ pub(super) fn build_shape_matching(
 }
 
 /// What holds the four particles of a rigid body together during a solve; nothing with explicit solvers.
-pub(super) fn stiff_tetrahedron(placed: &Placed, young: f64) -> Option<Box<dyn Energy>> {
+pub(super) fn stiff_tetrahedron(placed: &Placed, young: f64) -> Option<Elements> {
     let corners = *placed.tetrahedra.first()?;
     let element = RestTetrahedron::new(corners, &placed.mesh.positions, young, 0.0)?;
     let yielding = Vec::new();
-    Some(Box::new(Tetrahedra { elements: vec![element], law: SolidLaw::Polar, damping: 0.0, yielding }))
+    let elements = Tetrahedra { elements: vec![element], law: SolidLaw::Polar, damping: 0.0, yielding };
+    Some(Elements::Lasting(Box::new(elements)))
 }
 
 /// Whether the preconditioner that its group asks for is one for this body.
@@ -326,13 +343,14 @@ fn is_full(filled: &[Filled]) -> bool {
     filled.iter().map(volume).sum::<f64>() > 1.0 - 1e-9
 }
 
-fn cell_kind(cells: &PlacedCells, filled: &[Filled], of: &dyn Fn(usize) -> Numbers) -> CellKind {
+fn cell_kind(cells: &PlacedCells, kind: usize, of: &dyn Fn(usize) -> Numbers) -> CellKind {
+    let (filled, size) = (&cells.kinds[kind][..], cells.size_of(kind));
     let parts = parts(cells, filled, of);
     let (matrix, inside) = match cells.plain {
-        true => (CellMatrix::compatible(cells.size, &parts), Inside::none()),
-        false => CellMatrix::with_inside(cells.size, &parts),
+        true => (CellMatrix::compatible(size, &parts), Inside::none()),
+        false => CellMatrix::with_inside(size, &parts),
     };
-    let (size, volume) = (cells.size, cells.size.x * cells.size.y * cells.size.z);
+    let volume = size.x * size.y * size.z;
     // Means over what is filled; what is everywhere a little is not part of it.
     let share = |p: &Part| (p.high - p.low).to_array().iter().product::<f64>();
     let filling = &parts[..filled.len()];

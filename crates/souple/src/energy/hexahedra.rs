@@ -22,6 +22,7 @@ use super::plastic::{Yielding, flow};
 use super::tetrahedra::{hooke, inverse_triangle};
 use super::{Configuration, Energy, Felt, PairBlock, Part};
 use crate::math::{cofactors, polar, qr};
+use crate::mesh::Topology;
 use crate::scene::SolidLaw;
 
 /// The hexahedra of a body.
@@ -353,7 +354,7 @@ impl Energy for Hexahedra {
         }
     }
 
-    fn visit_felt(&self, x: &[DVec3], visit: &mut dyn FnMut(u32, &Felt)) {
+    fn visit_felt(&self, _topology: &Topology, x: &[DVec3], visit: &mut dyn FnMut(u32, &Felt)) {
         for (corners, kind) in self.cells() {
             let Turned { frame, moved, .. } = turned(kind, self.law, gather(corners, x));
             let Content { volume, lambda, mu, inside, middle } = &kind.content;

@@ -12,6 +12,7 @@ mod contact;
 mod corotated;
 mod fan;
 mod hexahedra;
+mod in_use;
 mod links;
 mod plastic;
 mod shape_matching;
@@ -30,6 +31,7 @@ pub use bending::{Bending, patch_curvatures, patch_energy, patch_forces, second_
 pub use contact::{ContactSpring, ContactSprings};
 pub use fan::FanDrag;
 pub use hexahedra::{CellKind, Content, Hexahedra};
+pub use in_use::{CellsInUse, InUse};
 pub use links::{End, HeldLinks, Link, Links, Within};
 pub use plastic::{Yielding, plastic_strain};
 pub use shape_matching::ShapeMatching;
@@ -180,7 +182,7 @@ pub trait Energy: Debug + Send + Sync {
     }
 
     /// Visits the corners of all elements that have a volume, with what the solid feels there.
-    fn visit_felt(&self, _x: &[DVec3], _visit: &mut dyn FnMut(u32, &Felt)) {}
+    fn visit_felt(&self, _topology: &Topology, _x: &[DVec3], _visit: &mut dyn FnMut(u32, &Felt)) {}
 
     /// The part w wᵀ of A that joins every particle with every other, as three numbers of w per particle, and the first particle that they are of.
     /// It is in the product, and in neither the diagonal nor the pairs.

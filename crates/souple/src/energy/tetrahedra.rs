@@ -30,6 +30,7 @@ use super::corotated::{self, Sum};
 use super::plastic::{Yielding, flow};
 use super::{Configuration, Energy, Felt, PairBlock, Part};
 use crate::math::{Svd, cofactors, inner, polar, qr, svd};
+use crate::mesh::Topology;
 use crate::scene::SolidLaw;
 
 /// A tetrahedron at rest.
@@ -423,7 +424,7 @@ impl Energy for Tetrahedra {
         });
     }
 
-    fn visit_felt(&self, x: &[DVec3], visit: &mut dyn FnMut(u32, &Felt)) {
+    fn visit_felt(&self, _topology: &Topology, x: &[DVec3], visit: &mut dyn FnMut(u32, &Felt)) {
         for e in &self.elements {
             let (strain, stress) = felt(self.law, e.deformation(x), e.lambda, e.mu);
             let felt = Felt { volume: e.volume / 4.0, strain, stress };

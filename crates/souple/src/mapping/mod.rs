@@ -129,6 +129,14 @@ impl Mapping {
         }
     }
 
+    /// Moves masses of followers to their parents, kg: rows of Jᵀ M J added up. Their sum stays, and what they follow weighs as much.
+    pub fn raise_masses(&self, masses: &mut [f64]) {
+        for (child, row) in self.rows() {
+            let mass = std::mem::replace(&mut masses[child as usize], 0.0);
+            row.for_each(|(p, w)| masses[p as usize] += mass * w);
+        }
+    }
+
     /// Moves the blocks of a matrix on followers to their parents, Jᵀ A J: both lists are of one matrix, as energies give it.
     pub fn condense(&self, diagonal: &mut [DMat3], pairs: &mut Vec<PairBlock>) {
         if self.is_empty() {

@@ -14,22 +14,24 @@ use glam::{DMat3, DVec3};
 
 use crate::energy::Felt;
 use crate::math::{Svd, inner, svd};
+use crate::mesh::Topology;
 use crate::model::BodyModel;
 
 /// Stress at each particle, Pa, by von Mises: √(3/2 s:s), s what of it is not pressure from all sides. A bar that is pulled has its
 /// tension. Metals yield at a certain one.
-pub fn vertex_stress(body: &BodyModel, x: &[DVec3], out: &mut Vec<f64>) {
-    fill(body, x, |felt| felt.stress, von_mises, out);
+pub fn vertex_stress(body: &BodyModel, topology: &Topology, x: &[DVec3], out: &mut Vec<f64>) {
+    fill(body, topology, x, |felt| felt.stress, von_mises, out);
 }
 
 /// Strain of a solid at each particle: of its three principal strains the one that is farthest from 0, with its sign. 0.1 is stretched by
 /// a tenth, −0.1 squeezed.
-pub fn vertex_solid_strain(body: &BodyModel, x: &[DVec3], out: &mut Vec<f64>) {
-    fill(body, x, |felt| felt.strain, principal, out);
+pub fn vertex_solid_strain(body: &BodyModel, topology: &Topology, x: &[DVec3], out: &mut Vec<f64>) {
+    fill(body, topology, x, |felt| felt.strain, principal, out);
 }
 
 fn fill(
     body: &BodyModel,
+    topology: &Topology,
     x: &[DVec3],
     tensor: fn(&Felt) -> DMat3,
     number: fn(DMat3) -> f64,
@@ -37,12 +39,12 @@ fn fill(
 ) {
     out.clear();
     out.resize(x.len(), 0.0);
-    if body.rigid.is_some() || !body.topology.is_solid() || x.len() != body.topology.len() {
+    if body.rigid.is_some() || !topology.is_solid() || x.len() != topology.len() {
         return;
     }
     let mut sums = vec![(0.0, DMat3::ZERO); x.len()];
     for energy in &body.energies {
-        energy.visit_felt(x, &mut |particle, felt| {
+        energy.visit_felt(topology, x, &mut |particle, felt| {
             let (volume, sum) = &mut sums[particle as usize];
             *volume += felt.volume;
             *sum += tensor(felt) * felt.volume;
@@ -52,7 +54,7 @@ fn fill(
         let (volume, sum) = sums[particle as usize];
         if volume > 0.0 { sum * (1.0 / volume) } else { DMat3::ZERO }
     };
-    let mapping = &body.topology.mapping;
+    let mapping = &topology.mapping;
     for (particle, value) in (0u32..).zip(out.iter_mut()) {
         let here = mapping.parents(particle).fold(DMat3::ZERO, |sum, (p, w)| sum + mean(p) * w);
         *value = number(here);
@@ -128,8 +130,8 @@ mod tests {
 
     fn fields(body: &BodyModel, x: &[DVec3]) -> [Vec<f64>; 2] {
         let (mut stress, mut strain) = (vec![3.0], Vec::new());
-        vertex_stress(body, x, &mut stress);
-        vertex_solid_strain(body, x, &mut strain);
+        vertex_stress(body, &body.topology, x, &mut stress);
+        vertex_solid_strain(body, &body.topology, x, &mut strain);
         assert_eq!((stress.len(), strain.len()), (x.len(), x.len()));
         [stress, strain]
     }

@@ -25,6 +25,8 @@ pub struct CellMesh {
     pub positions: Vec<DVec3>,
     /// Cells: corner c is at x, y, z by its bits 0, 1, 2.
     pub hexahedra: Vec<[u32; 8]>,
+    /// Where each is, in cells from the lowest corner of the box.
+    pub at: Vec<[u32; 3]>,
     /// Whether each is odd: cells side by side are odd and even by turns.
     pub odd: Vec<bool>,
     /// Edges of a cell, m.
@@ -78,6 +80,7 @@ impl CellMesh {
             mesh.place[place] = Some(mesh.hexahedra.len() as u32);
             mesh.hexahedra.push(lattice_corners(at, [nx, ny]).map(|node| names[node]));
             mesh.kind.push(kind);
+            mesh.at.push(at.map(|a| a as u32));
             mesh.odd.push(at.iter().sum::<usize>() % 2 == 1);
         }
         mesh

@@ -8,6 +8,7 @@ pub mod generate;
 pub mod geodesic;
 mod hinges;
 pub mod layout;
+pub mod octree;
 mod opening;
 pub mod patch;
 pub mod star;

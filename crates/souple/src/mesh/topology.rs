@@ -12,6 +12,7 @@ use super::open_edges;
 use super::patch::{Patch, rope_patches};
 use super::star::{StarWeights, sheet_patches};
 use super::triangle_area;
+use crate::energy::CellsInUse;
 use crate::mapping::Mapping;
 
 /// Family of a spring (ESSI-18, ESSI-19).
@@ -133,6 +134,8 @@ pub struct Topology {
     pub hexahedra: Vec<[u32; 8]>,
     /// Particles that follow others and have no mass of their own.
     pub mapping: Mapping,
+    /// The cells that are in use, of a body that refines itself; none of others.
+    pub in_use: Option<Arc<CellsInUse>>,
     /// How many particles at the end of the list are mechanics alone: they are neither seen nor touched.
     pub hidden: usize,
     /// Springs.
@@ -141,7 +144,7 @@ pub struct Topology {
     pub parents: Vec<u32>,
     /// Bending rigidity: of a sheet, N·m; of a rope, N·m². 0 for what bends freely.
     pub bending: f64,
-    /// Counts tears: solvers rebuild what they keep when it changes.
+    /// Counts tears and changes of cells: solvers rebuild what they keep when it changes.
     pub version: u64,
 
     /// Derived: edges of triangles and segments, sorted.
@@ -183,6 +186,11 @@ impl Topology {
     /// Whether it is a solid, of elements that have a volume.
     pub fn is_solid(&self) -> bool {
         !self.tetrahedra.is_empty() || !self.hexahedra.is_empty()
+    }
+
+    /// Whether it is not as it was built because something tore or was cut.
+    pub fn is_torn(&self) -> bool {
+        self.version > 0 && self.in_use.is_none()
     }
 
     /// Number of particles, springs or triangles, whichever are most.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Follow, Look, Material, Motion, Plasticity, ShapeMatching, Vec3, VoxelShape};
+use super::{Follow, Look, Material, Motion, Plasticity, Resolution, ShapeMatching, Vec3, VoxelShape};
 
 scene_type! {
     /// A soft body: particles joined by springs, with a surface or a line to show.
@@ -47,6 +47,9 @@ scene_type! {
         /// Makes a solid of a surface: cells around it are its mechanics, and the surface follows them.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub embed: Option<Embed>,
+        /// Cells of several sizes, of a solid of hexahedra.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub resolution: Option<Resolution>,
         /// Whether it keeps its shape: a rigid body, with the mass and inertia of what its surface encloses, or of its surface if that is open
         /// (FAU-06).
         #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -117,6 +120,7 @@ impl Default for Body {
             shape_matching: None,
             materials: Vec::new(),
             embed: None,
+            resolution: None,
             rigid: false,
             thickness: None,
             bending: None,

@@ -33,6 +33,7 @@ mod body;
 mod character;
 mod look;
 mod material;
+mod resolution;
 mod voxels;
 mod world;
 
@@ -40,6 +41,7 @@ pub use body::*;
 pub use character::*;
 pub use look::*;
 pub use material::*;
+pub use resolution::*;
 pub use voxels::*;
 pub use world::*;
 

@@ -104,6 +104,8 @@ impl<'a> Problem<'a> {
         for (a, w) in a.iter_mut().zip(self.inverse_masses) {
             *a *= *w;
         }
+        // So that followers are where they belong between the stages of a step too.
+        self.topology.mapping.apply_j(a);
     }
 
     /// Potential energy of all forces that have one, J.

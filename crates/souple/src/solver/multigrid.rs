@@ -7,7 +7,8 @@
 //! conjugate gradients, the seed's, which do not; the full cycle starts on the coarsest grid and goes up by V-cycles.
 //!
 //! Promised: a function of the matrix, the lattice and the settings alone; the same bits for any number of threads. Memory and time per cycle
-//! grow with the number of nodes, the number of iterations hardly. Not offered: cells of several sizes in one body, and tetrahedra.
+//! grow with the number of nodes, the number of iterations hardly. Bodies with cells of several sizes have their own grids: as the smallest cells are joined,
+//! nodes of larger ones stay as they are (T-nodes are no unknowns, and balanced octrees have no coarse node that is not one of theirs). Not offered: tetrahedra.
 
 use glam::{DMat3, DVec3};
 
@@ -68,14 +69,19 @@ pub(super) struct Multigrid {
     unknown: Vec<f64>,
 }
 
-/// Where nodes lie in the lattice of the first cell of a body, relative to the lowest of them; none if a corner is off it.
+/// Where nodes lie in the lattice of the smallest cells of a body, relative to the lowest of them; none if a corner is off it. Grids of larger cells
+/// have the largest of the body among their cells.
 pub(super) fn lattice(topology: &Topology, nodes: &[u32]) -> Option<Vec<Place>> {
     let rest = &topology.rest_positions;
-    let first = topology.hexahedra.first()?;
-    let at = |c: usize| rest[first[c] as usize];
-    let origin = at(0);
-    let edges = DMat3::from_cols(at(1) - origin, at(2) - origin, at(4) - origin);
-    let inverse = edges.inverse();
+    let at = |cell: &[u32; 8], c: usize| rest[cell[c] as usize];
+    let edge = |cell: &[u32; 8]| at(cell, 0).distance_squared(at(cell, 1));
+    let by_edge = |a: &&[u32; 8], b: &&[u32; 8]| edge(a).total_cmp(&edge(b));
+    let smallest = topology.hexahedra.iter().min_by(by_edge)?;
+    let largest = topology.hexahedra.iter().max_by(by_edge)?;
+    let ratio = (edge(largest) / edge(smallest)).sqrt().round().max(1.0) as i32;
+    let (origin, corner) = (at(largest, 0), at(smallest, 0));
+    let edges = [1, 2, 4].map(|c| at(smallest, c) - corner);
+    let inverse = DMat3::from_cols(edges[0], edges[1], edges[2]).inverse();
     let place = |v: u32| {
         let exact = inverse * (rest[v as usize] - origin);
         let near = exact.round();
@@ -87,6 +93,7 @@ pub(super) fn lattice(topology: &Topology, nodes: &[u32]) -> Option<Vec<Place>> 
         let p = place(*v)?;
         lowest = std::array::from_fn(|k| lowest[k].min(p[k]));
     }
+    let lowest = lowest.map(|a: i32| a.div_euclid(ratio) * ratio);
     nodes.iter().map(|v| place(*v).map(|p| std::array::from_fn(|k| p[k] - lowest[k]))).collect()
 }
 

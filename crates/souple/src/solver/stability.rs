@@ -70,8 +70,10 @@ pub fn stiffest_mode_of(
     energy.linearise(q, 1.0, 0.0, &mut stiffness);
     energy.linearise(q, 0.0, 1.0, &mut damping);
     let apply = |elements: &[f64], d: &[DVec3]| {
-        let mut out = vec![DVec3::ZERO; n];
-        energy.add_product(q, elements, Part::StiffnessAndDamping, d, &mut out);
+        let (mut d, mut out) = (d.to_vec(), vec![DVec3::ZERO; n]);
+        q.topology.mapping.apply_j(&mut d);
+        energy.add_product(q, elements, Part::StiffnessAndDamping, &d, &mut out);
+        q.topology.mapping.apply_jt(&mut out);
         out
     };
     // Gershgorin's theorem for blocks: Σ_j ‖K_ij‖ / m_i.
@@ -79,6 +81,7 @@ pub fn stiffest_mode_of(
     let (mut diagonal, mut pairs) = (vec![DMat3::ZERO; n], Vec::new());
     energy.add_diagonal(q, &stiffness, &mut diagonal);
     energy.add_pairs(q, &stiffness, &mut pairs);
+    q.topology.mapping.condense(&mut diagonal, &mut pairs);
     let mut row_sums: Vec<f64> = diagonal.into_iter().map(size).collect();
     for pair in &pairs {
         row_sums[pair.i as usize] += size(pair.block);
