@@ -26,6 +26,7 @@ fn volume(skinning: Skinning, degrees: f64) -> f64 {
         rig: Arc::new(rig),
         clips: Vec::new(),
         skinning,
+        volume: None,
         pose: Pose::IDENTITY,
         scale: 1.0,
         motion: None,
