@@ -11,8 +11,7 @@ use souple::{Model, ModelBuilder};
 use souple_files::{MEMORY_LIMIT, SceneFolder, disk, read_scene_file, size};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
 use souple_formats::export::safe_file_stem;
-use souple_formats::import::Limits;
-use souple_formats::scene::{Source, read_rig_file};
+use souple_formats::import::{Limits, MeshFormat, read_rig};
 
 use crate::args::{BakeArgs, Format};
 use crate::failure::{Failure, Outcome};
@@ -53,7 +52,7 @@ pub fn run(args: &BakeArgs) -> Outcome {
             return Err(Failure::file(output, problem, "end its name in one of .glb .pc2 .mdd"));
         }
     }
-    let (model, _) = load(args)?;
+    let model = load(args)?;
     let Some(character) = model.characters.first() else {
         return Err(Failure::file(&args.input, "the file holds no character", ""));
     };
@@ -113,7 +112,7 @@ fn ending(path: &Path) -> String {
 }
 
 /// The character as the recipe has it, with the rig of the file.
-fn load(args: &BakeArgs) -> Result<(Model, Option<Source>), Failure> {
+fn load(args: &BakeArgs) -> Result<Model, Failure> {
     let (mut scene, source) = match &args.recipe {
         Some(path) => {
             let file = read_scene_file(path)?;
@@ -130,12 +129,16 @@ fn load(args: &BakeArgs) -> Result<(Model, Option<Source>), Failure> {
         }
         None => (Scene { characters: vec![Character::default()], ..Scene::default() }, None),
     };
+    if MeshFormat::from_extension(&ending(&args.input)) != Some(MeshFormat::Gltf) {
+        let help = "convert it to .glb or .gltf, which Blender and most others write";
+        return Err(Failure::file(&args.input, "not a character that can be read", help));
+    }
+    let limits = Limits::default();
+    let bytes = disk::read(&args.input, limits.max_bytes, "character")?;
     let folder = SceneFolder::of_scene(&args.input, false);
-    let name = args.input.file_name().unwrap_or_default().to_string_lossy();
-    let mut read = |written: &str| folder.read(written, Limits::default().max_bytes, "character");
-    let rig = read_rig_file(&name, "", &mut read).map_err(|error| {
-        Failure::input(format!("{}: {}", args.input.display(), error.problem), error.help.clone())
-    })?;
+    let mut beside = |uri: &str| folder.read(uri, limits.max_bytes, "buffer");
+    let rig = read_rig(&bytes, &limits, &mut beside)
+        .map_err(|error| Failure::file(&args.input, error, "repair the file, or export it again"))?;
     let character = &mut scene.characters[0];
     character.rig = RigSource::Inline(rig);
     // Each clip is baked by itself, where the character stands.
@@ -146,7 +149,7 @@ fn load(args: &BakeArgs) -> Result<(Model, Option<Source>), Failure> {
         Some(source) => Failure::from(source.explain(&error)),
         None => Failure::file(&args.input, &error, error.help.clone()),
     })?;
-    Ok((model, source))
+    Ok(model)
 }
 
 /// Numbers and names of what is baked: all clips, those that are named, or the pose of a file without any.

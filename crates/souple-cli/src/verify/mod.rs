@@ -114,7 +114,7 @@ impl Case {
 /// A group of cases that are computed together.
 type Group = (&'static str, fn() -> Vec<Case>);
 
-const GROUPS: [Group; 34] = [
+const GROUPS: [Group; 36] = [
     ("integrators/amplification", integrators::amplification),
     ("integrators/bounded", integrators::bounded),
     ("integrators/convergence", integrators::convergence),
@@ -147,6 +147,8 @@ const GROUPS: [Group; 34] = [
     ("solids/pieces", solids::pieces),
     ("solids/recovery", solids::recovery),
     ("skin/twist", skin::twist),
+    ("skin/volume", skin::bent_tube),
+    ("skin/order", skin::order),
     ("momentum", conservation::momentum),
     ("energy", conservation::energy),
 ];

@@ -166,7 +166,7 @@ scene_type! {
         /// Exactly, all joints at once, by the root of a cubic.
         #[default]
         Exact,
-        /// To first order (ROH-27).
+        /// To first order (ROH-27): faster.
         OnePass,
         /// Exactly, joint after joint, along three axes of each (ROH-28): depends on the order.
         ThreePasses,

@@ -7,7 +7,7 @@
 //! Bent one after the other, joints change the volume by parts that sum to the whole, but depend on the order where their influences overlap.
 //! Here each gets the mean of what it changes alone, from rest, and what it changes last, in the pose: exact where joints act two by
 //! two (it is Shapley's value then), and the same for any order. What is left is shared in proportion (see `skin/keeper.rs`); so is what dual
-//! quaternions make of bones that stretch, which they do not carry whole.
+//! quaternions make of bones that stretch, which they do not carry whole. The method of one pass, which is not exact, takes what joints change alone.
 
 use glam::{DAffine3, DMat3, DVec3};
 
@@ -170,19 +170,52 @@ pub struct Moment {
 }
 
 impl Moment {
+    fn add(&mut self, other: &Moment) {
+        self.sixfold += other.sixfold;
+        self.normal += other.normal;
+    }
+
+    /// Six times what those triangles enclose with a centre.
+    fn about(&self, origin: DVec3, centre: DVec3) -> f64 {
+        self.sixfold - (centre - origin).dot(self.normal)
+    }
+
     /// Six times what the volume of those triangles changes about `centre`, to the origin, when x goes to L x + t about it.
     fn change(&self, origin: DVec3, centre: DVec3, linear: &DMat3, shift: DVec3) -> f64 {
-        let about = self.sixfold - (centre - origin).dot(self.normal);
-        (linear.determinant() - 1.0) * about + shift.dot(cofactors(*linear) * self.normal)
+        (linear.determinant() - 1.0) * self.about(origin, centre)
+            + shift.dot(cofactors(*linear) * self.normal)
     }
 }
 
-/// What of a surface each joint carries: crossings of all joints, and the lowest bone that carries each triangle.
+/// Triangles that all joints treat alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Class {
+    /// The lowest bone that carries them whole.
+    carrier: u32,
+    /// Joints that they cross.
+    crossed: Vec<u32>,
+}
+
+/// What of a surface each joint carries.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JointParts {
     /// Joints that bend some of it.
     pub crossings: Vec<Crossing>,
-    carriers: Vec<u32>,
+    classes: Vec<Class>,
+    /// The class of each triangle.
+    of_triangle: Vec<u32>,
+}
+
+/// Sums over a surface.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Volume inside.
+    pub volume: f64,
+    /// Of the triangles that each bone carries whole.
+    pub carried: Vec<Moment>,
+    /// Of the triangles that cross the joint of each bone.
+    pub crossing: Vec<Moment>,
+    of_class: Vec<Moment>,
 }
 
 impl JointParts {
@@ -201,6 +234,7 @@ impl JointParts {
         let mut crossings: Vec<Crossing> =
             tree.order.iter().map(|&bone| Crossing { bone, ..Crossing::default() }).collect();
         let mut of_joint: Vec<Vec<u32>> = vec![Vec::new(); tree.parents.len()];
+        let mut each: Vec<Class> = Vec::with_capacity(carriers.len());
         for (t, (triangle, carrier)) in (0u32..).zip(surface.triangles().iter().zip(&carriers)) {
             // Joints between a bone of it and the lowest that carries all of them.
             let mut bones: Vec<u32> = Vec::new();
@@ -225,32 +259,51 @@ impl JointParts {
             crossed.sort_unstable();
             crossed.dedup();
             crossed.iter().for_each(|&joint| of_joint[joint as usize].push(t));
+            each.push(Class { carrier: *carrier, crossed });
         }
+        let mut classes = each.clone();
+        classes.sort_unstable();
+        classes.dedup();
+        let of_triangle = each.iter().map(|class| classes.binary_search(class).unwrap_or(0) as u32).collect();
         let mut local: Vec<u32> = vec![u32::MAX; surface.places()];
         for crossing in &mut crossings {
             crossing.fill(tree, surface, &of_joint[crossing.bone as usize], &influences, &mut local);
         }
         crossings.retain(|crossing| !crossing.triangles.is_empty());
-        JointParts { crossings, carriers }
+        JointParts { crossings, classes, of_triangle }
     }
 
-    /// The moments of all triangles that each bone carries whole, about the first vertex.
-    pub fn moments(&self, tree: &JointTree, surface: &Enclosure, x: &[DVec3], moments: &mut Vec<Moment>) {
-        moments.clear();
-        moments.resize(tree.parents.len(), Moment::default());
-        let Some(&origin) = x.first() else { return };
-        for (t, carrier) in surface.triangles().iter().zip(&self.carriers) {
-            let [a, b, c] = t.map(|v| x[v as usize]);
-            let normal = twice_area(a, b, c);
-            let moment = &mut moments[*carrier as usize];
-            moment.sixfold += (a - origin).dot(normal);
+    /// Measures a surface, and gives its gradient as [`Enclosure::volume_and_gradient`] does. Moments are about its first vertex.
+    pub fn measure(
+        &self,
+        tree: &JointTree,
+        surface: &Enclosure,
+        x: &[DVec3],
+        gradient: &mut Vec<DVec3>,
+        measured: &mut Measured,
+    ) {
+        let Measured { volume, carried, crossing, of_class } = measured;
+        for (list, length) in [
+            (&mut *of_class, self.classes.len()),
+            (carried, tree.parents.len()),
+            (crossing, tree.parents.len()),
+        ] {
+            list.clear();
+            list.resize(length, Moment::default());
+        }
+        *volume = surface.volume_and_gradient(x, gradient, |t, sixfold, normal| {
+            let moment = &mut of_class[self.of_triangle[t] as usize];
+            moment.sixfold += sixfold;
             moment.normal += normal;
+        });
+        for (class, moment) in self.classes.iter().zip(of_class) {
+            measured.carried[class.carrier as usize].add(moment);
+            class.crossed.iter().for_each(|&joint| measured.crossing[joint as usize].add(moment));
         }
         for &bone in tree.order.iter().rev() {
             if let Some(up) = tree.parents[bone as usize] {
-                let own = moments[bone as usize];
-                moments[up as usize].sixfold += own.sixfold;
-                moments[up as usize].normal += own.normal;
+                let own = measured.carried[bone as usize];
+                measured.carried[up as usize].add(&own);
             }
         }
     }
@@ -322,19 +375,17 @@ impl Crossing {
             .sum()
     }
 
-    /// What the joint changes of the volume if it alone is bent, from where the surface was bound: `rest` are places there, `centre` that of the joint.
+    /// What the joint changes of the volume if it alone is bent, from where the surface was bound: `rest` are places there, `measured` what is
+    /// measured there, `centre` the place of the joint.
     pub fn alone(
         &self,
         bend: &Bend,
         skinning: Skinning,
         rest: &[DVec3],
-        moment: &Moment,
+        measured: &Measured,
         centre: DVec3,
         y: &mut Vec<DVec3>,
     ) -> f64 {
-        y.clear();
-        y.extend(self.vertices.iter().map(|&(v, _)| rest[v as usize] - centre));
-        let before = self.sixfold(y);
         let relative = about(&bend.relative, centre);
         y.clear();
         if skinning == Skinning::DualQuaternion {
@@ -352,7 +403,9 @@ impl Crossing {
             y.extend(self.vertices.iter().map(place));
         }
         let after = self.sixfold(y);
-        (after - before + moment.change(rest[0], centre, &relative.matrix3, relative.translation)) / 6.0
+        let before = measured.crossing[self.bone as usize].about(rest[0], centre);
+        let whole = &measured.carried[self.bone as usize];
+        (after - before + whole.change(rest[0], centre, &relative.matrix3, relative.translation)) / 6.0
     }
 
     /// What the joint changes of the volume if it is bent last: `x` are places in the pose, `unbent` tells where a vertex that it carries in part would
@@ -361,15 +414,12 @@ impl Crossing {
         &self,
         bend: &Bend,
         x: &[DVec3],
-        unbent: &mut dyn FnMut(u32) -> DVec3,
-        moment: &Moment,
+        unbent: impl Fn(u32) -> DVec3,
+        measured: &Measured,
         centre: DVec3,
         y: &mut Vec<DVec3>,
     ) -> f64 {
         let centre = bend.carrier.transform_point3(centre);
-        y.clear();
-        y.extend(self.vertices.iter().map(|&(v, _)| x[v as usize] - centre));
-        let after = self.sixfold(y);
         let undo = about(&bend.undo, centre);
         y.clear();
         for &(v, w) in &self.vertices {
@@ -381,7 +431,9 @@ impl Crossing {
             });
         }
         let before = self.sixfold(y);
-        (after - before - moment.change(x[0], centre, &undo.matrix3, undo.translation)) / 6.0
+        let after = measured.crossing[self.bone as usize].about(x[0], centre);
+        let whole = &measured.carried[self.bone as usize];
+        (after - before - whole.change(x[0], centre, &undo.matrix3, undo.translation)) / 6.0
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use glam::{DMat3, DVec3};
 
 use super::bulge::{Bulge, BulgeSource, JointPlace, joint_places};
-use super::joints::{Bend, JointParts, JointTree, Moment};
+use super::joints::{Bend, JointParts, JointTree, Measured};
 use super::rig::{CompiledRig, SkinMesh};
 use super::skinning::{BoneMotion, skin};
 use super::volume::{Enclosure, Yielding, find, three_passes, twice_area};
@@ -58,6 +58,15 @@ struct Piece {
     size: f64,
     /// 1 if it faces outwards there, −1 if inwards.
     facing: f64,
+    /// Where it was bound, without morphs.
+    bound: Bound,
+}
+
+/// What is known of where a piece was bound, which only morphs change.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Bound {
+    places: Vec<DVec3>,
+    measured: Measured,
 }
 
 /// Volumes of all pieces, of the file's lengths: where they were bound, as bones moved them, and as they are. Those that face inwards count
@@ -78,12 +87,12 @@ pub struct KeptVolume {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KeeperScratch {
     x: Vec<DVec3>,
-    rest: Vec<DVec3>,
+    bound: Bound,
     gradient: Vec<DVec3>,
     displacements: Vec<DVec3>,
     local: Vec<DVec3>,
     bends: Vec<Vec<Bend>>,
-    moments: [Vec<Moment>; 2],
+    measured: Measured,
     shares: Vec<f64>,
     yielding: Vec<Yielding>,
     unbent: Vec<BoneMotion>,
@@ -116,13 +125,16 @@ impl VolumeKeeper {
             let (tree, places) = (&keeper.trees[mesh.binding], &keeper.places[mesh.binding]);
             for mut piece in pieces(m, mesh) {
                 piece.parts = JointParts::new(tree, &piece.surface, mesh, &piece.kept);
-                let rest: Vec<DVec3> = piece.rest(mesh, &[]);
-                if piece.parts.crossings.is_empty() || !has_inside(&piece.surface, &rest, piece.size) {
+                let mut bound = Bound::default();
+                piece.bind(mesh, &[], tree, &mut bound, &mut Vec::new());
+                if piece.parts.crossings.is_empty() || !has_inside(&piece.surface, &bound.places, piece.size)
+                {
                     keeper.left_alone += piece.members.len();
                     continue;
                 }
-                piece.facing = piece.surface.volume(&rest).signum();
-                let areas = vertex_areas(&piece.surface, &rest);
+                piece.facing = bound.measured.volume.signum();
+                let areas = vertex_areas(&piece.surface, &bound.places);
+                piece.bound = bound;
                 let source = BulgeSource { tree, places, mesh, kept: &piece.kept, areas: &areas };
                 for crossing in &piece.parts.crossings {
                     let name =
@@ -220,6 +232,7 @@ fn pieces(m: usize, mesh: &SkinMesh) -> Vec<Piece> {
             bulges: Vec::new(),
             size: (high - low).length(),
             facing: 1.0,
+            bound: Bound::default(),
         });
     }
     let mut of_root: Vec<(u32, usize)> = Vec::new();
@@ -261,18 +274,21 @@ fn vertex_areas(surface: &Enclosure, rest: &[DVec3]) -> Vec<f64> {
 }
 
 impl Piece {
-    /// Where it was bound, with its morphs.
-    fn rest(&self, mesh: &SkinMesh, morphs: &[f64]) -> Vec<DVec3> {
-        let mut rest = Vec::new();
-        self.rest_into(mesh, morphs, &mut rest);
-        rest
-    }
-
-    fn rest_into(&self, mesh: &SkinMesh, morphs: &[f64], rest: &mut Vec<DVec3>) {
-        rest.clear();
-        rest.extend(self.kept.iter().map(|&v| mesh.morphed(v as usize, morphs)));
-        rest.resize(self.surface.places(), DVec3::ZERO);
-        self.surface.place_lids(rest);
+    /// What is known of where it was bound, with morphs.
+    fn bind(
+        &self,
+        mesh: &SkinMesh,
+        morphs: &[f64],
+        tree: &JointTree,
+        bound: &mut Bound,
+        gradient: &mut Vec<DVec3>,
+    ) {
+        let places = &mut bound.places;
+        places.clear();
+        places.extend(self.kept.iter().map(|&v| mesh.morphed(v as usize, morphs)));
+        places.resize(self.surface.places(), DVec3::ZERO);
+        self.surface.place_lids(places);
+        self.parts.measure(tree, &self.surface, places, gradient, &mut bound.measured);
     }
 
     fn keep(
@@ -286,8 +302,12 @@ impl Piece {
     ) -> KeptVolume {
         let mesh = &pose.rig.meshes[self.mesh];
         let motions = &pose.motions[mesh.binding];
-        let KeeperScratch { x, rest, gradient, displacements, .. } = scratch;
-        self.rest_into(mesh, pose.morphs, rest);
+        let KeeperScratch { x, bound, gradient, displacements, measured, .. } = scratch;
+        let mut volume = self.bound.measured.volume;
+        if !mesh.morphs.is_empty() {
+            self.bind(mesh, pose.morphs, tree, bound, gradient);
+            volume = bound.measured.volume;
+        }
         x.clear();
         x.extend(self.kept.iter().map(|&v| places[v as usize]));
         x.resize(self.surface.places(), DVec3::ZERO);
@@ -295,8 +315,9 @@ impl Piece {
         // The first bone carries all others: what it is scaled by changes no shape.
         let grown =
             tree.order.first().map_or(1.0, |&root| motions[root as usize].matrix.matrix3.determinant());
-        let unbent = grown * self.surface.volume(rest);
-        let skinned = self.surface.volume_and_gradient(x, gradient);
+        let unbent = grown * volume;
+        self.parts.measure(tree, &self.surface, x, gradient, measured);
+        let skinned = measured.volume;
         displacements.clear();
         displacements.resize(self.surface.places(), DVec3::ZERO);
         let still = KeptVolume { rest: unbent, skinned, wanted: skinned, kept: skinned };
@@ -306,7 +327,7 @@ impl Piece {
         let wanted = skinned + scratch.shares.iter().sum::<f64>();
         let largest = LARGEST_BULGE * self.size * cbrt(grown.abs());
         let kept = match keeper.written.method {
-            VolumeMethod::OnePass => self.one_pass(skinned, largest, scratch),
+            VolumeMethod::OnePass => self.one_pass(largest, scratch),
             VolumeMethod::Exact => self.exact(skinned, wanted, largest, scratch),
             VolumeMethod::ThreePasses => self.three_passes(
                 &scratch.bends[mesh.binding],
@@ -338,10 +359,10 @@ impl Piece {
     ) -> bool {
         let mesh = &pose.rig.meshes[self.mesh];
         let motions = &pose.motions[mesh.binding];
-        let KeeperScratch { x, rest, local, bends, moments, shares, yielding, unbent, .. } = scratch;
+        let KeeperScratch { x, bound, local, bends, measured, shares, yielding, unbent, .. } = scratch;
+        let bound = if mesh.morphs.is_empty() { &self.bound } else { &*bound };
+        let rest = &bound.places;
         let bends = &bends[mesh.binding];
-        self.parts.moments(tree, &self.surface, rest, &mut moments[0]);
-        self.parts.moments(tree, &self.surface, x, &mut moments[1]);
         shares.clear();
         for crossing in &self.parts.crossings {
             let (bone, bend) = (crossing.bone as usize, &bends[crossing.bone as usize]);
@@ -350,7 +371,11 @@ impl Piece {
                 continue;
             }
             let centre = joints[bone].centre;
-            let alone = crossing.alone(bend, pose.skinning, rest, &moments[0][bone], centre, local);
+            let alone = crossing.alone(bend, pose.skinning, rest, &bound.measured, centre, local);
+            if keeper.written.method == VolumeMethod::OnePass {
+                shares.push(-grown * alone);
+                continue;
+            }
             let influences = |v: u32| mesh.influences(self.kept[v as usize] as usize);
             let last = if pose.skinning == Skinning::DualQuaternion {
                 unbent.clone_from(motions);
@@ -358,10 +383,10 @@ impl Piece {
                     let back = bend.undo * motions[carried as usize].matrix;
                     unbent[carried as usize] = BoneMotion::new(back, pose.skinning);
                 }
-                let mut place = |v: u32| skin(rest[v as usize], influences(v), unbent, pose.skinning);
-                crossing.last(bend, x, &mut place, &moments[1][bone], centre, local)
+                let place = |v: u32| skin(rest[v as usize], influences(v), unbent, pose.skinning);
+                crossing.last(bend, x, place, measured, centre, local)
             } else {
-                let mut place = |v: u32| {
+                let place = |v: u32| {
                     let (mut inside, mut weight, mut outside) = (DVec3::ZERO, 0.0, DVec3::ZERO);
                     for &(other, w) in influences(v) {
                         let part = w * motions[other as usize].matrix.transform_point3(rest[v as usize]);
@@ -374,7 +399,7 @@ impl Piece {
                     }
                     outside + bend.undo.matrix3 * inside + weight * bend.undo.translation
                 };
-                crossing.last(bend, x, &mut place, &moments[1][bone], centre, local)
+                crossing.last(bend, x, place, measured, centre, local)
             };
             shares.push(-0.5 * (grown * alone + last));
         }
@@ -418,11 +443,10 @@ impl Piece {
         self.surface.place_lids(displacements);
     }
 
-    fn one_pass(&self, skinned: f64, largest: f64, scratch: &mut KeeperScratch) -> f64 {
+    fn one_pass(&self, largest: f64, scratch: &mut KeeperScratch) -> f64 {
         self.displace(false, largest, scratch);
-        let gain = self.surface.cubic(&scratch.x, &scratch.displacements).at(1.0);
         scratch.add(1.0);
-        skinned + gain
+        self.surface.volume(&scratch.x)
     }
 
     fn exact(&self, skinned: f64, wanted: f64, largest: f64, scratch: &mut KeeperScratch) -> f64 {
@@ -447,7 +471,7 @@ impl Piece {
             }
             let all: f64 = scratch.shares.iter().map(|share| share.abs()).sum();
             scratch.shares.iter_mut().for_each(|share| *share = missing * share.abs() / all);
-            self.surface.volume_and_gradient(&scratch.x, &mut scratch.gradient);
+            self.surface.volume_and_gradient(&scratch.x, &mut scratch.gradient, |_, _, _| ());
         }
         volume
     }
