@@ -377,3 +377,33 @@ fn joint_after_joint_depends_on_their_order() {
         assert_eq!(share > 1e-9, preset != BulgePreset::Automatic, "{preset:?}: {share}");
     }
 }
+
+/// A bone that gets longer thins the skin along it, one that gets shorter swells it (ROH-64), where the bulge is told to be along the bone.
+#[test]
+fn a_bone_that_stretches_thins_its_skin() {
+    let along = JointBulge { offset: Some(-0.5), width: 0.6, ..JointBulge::default() };
+    let written = SkinVolume { preset: BulgePreset::Isotropic, joints: vec![along], ..SkinVolume::default() };
+    let straight = bent([DVec3::ZERO; 4]);
+    let rest = volume(&character(&straight, Skinning::LinearBlend, None));
+    // Of the middle of the bone that is stretched.
+    let radius = |of: &CharacterModel| {
+        let bound = &of.rig.meshes[0].mesh.positions;
+        let x = places(of);
+        let middle: Vec<f64> = (0..x.len())
+            .filter(|&v| (bound[v].y - 1.5).abs() < 0.05)
+            .map(|v| DVec3::new(x[v].x, 0.0, x[v].z).length())
+            .collect();
+        middle.iter().sum::<f64>() / middle.len() as f64
+    };
+    let before = radius(&character(&straight, Skinning::LinearBlend, None));
+    for (by, thinner) in [(0.4, true), (-0.3, false)] {
+        let mut stretched = straight.clone();
+        stretched.nodes[2].translation[1] += by;
+        let plain = character(&stretched, Skinning::LinearBlend, None);
+        assert!((volume(&plain) / rest - 1.0).abs() > 0.03 && (radius(&plain) - before).abs() < 1e-9);
+        let kept = character(&stretched, Skinning::LinearBlend, Some(written.clone()));
+        assert!((volume(&kept) / rest - 1.0).abs() < 1e-12);
+        assert_eq!(radius(&kept) < before - 0.01, thinner, "{} {before}", radius(&kept));
+        assert_eq!(radius(&kept) > before + 0.01, !thinner, "{} {before}", radius(&kept));
+    }
+}
