@@ -25,7 +25,7 @@ const MAX_FRAMES: f64 = 1e6;
 struct BakeReport {
     input: String,
     vertices: usize,
-    /// Vertices of pieces that have no inside, or that no joint bends.
+    /// Vertices of pieces that joints bend, but that have no inside.
     left_alone: usize,
     clips: Vec<ClipReport>,
     files: Vec<String>,
@@ -69,7 +69,7 @@ pub fn run(args: &BakeArgs) -> Outcome {
         clips: Vec::new(),
         files: Vec::new(),
     };
-    if report.left_alone == vertices {
+    if character.volume.as_ref().is_some_and(|volume| volume.is_idle()) {
         note("warning: no part of the skin has an inside and a joint that bends it: nothing is corrected");
     }
     let mut names = BTreeSet::new();

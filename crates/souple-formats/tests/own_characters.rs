@@ -55,8 +55,8 @@ fn gather_weights(rig: &mut Rig, reach: f64) {
 /// A tube of four joints, as the chart of effects in Rohmer's thesis has it. `bend`: each is bent by a right angle, about different axes.
 fn tube() -> Rig {
     let mut rig =
-        limb(&Limb { length: 2.0, radii: [0.13, 0.13], sides: 20, rings: 80, cap_rings: 3, bones: 6 });
-    gather_weights(&mut rig, 0.35);
+        limb(&Limb { length: 3.0, radii: [0.13, 0.13], sides: 18, rings: 90, cap_rings: 3, bones: 6 });
+    gather_weights(&mut rig, 0.25);
     let axes = [DVec3::ZERO, DVec3::Z, -DVec3::Z, DVec3::X, -DVec3::Z, DVec3::ZERO];
     add_turns(&mut rig, "bend", 6, &times(3.0, 10), |bone, t| 90.0 * ease(t, 0.2, 2.0) * axes[bone as usize]);
     rig

@@ -476,13 +476,12 @@ fn lint_characters(model: &Model, say: &mut impl FnMut(String, String, String)) 
             say(format!("{at}.rig"), format!("of '{}', {count} {what}", character.name), help.into());
         }
         let vertices: usize = character.rig.meshes.iter().map(|mesh| mesh.mesh.positions.len()).sum();
-        let alone = character.volume.as_ref().map_or(0, |volume| volume.left_alone);
-        if alone > 0 {
-            let of = if alone == vertices { "all".to_owned() } else { format!("{alone} of {vertices}") };
+        let open = character.volume.as_ref().map_or(0, |volume| volume.left_alone);
+        if open > 0 {
             say(
                 format!("{at}.volume"),
                 format!(
-                    "{of} vertices of '{}' are of pieces without an inside, or that no joint bends: they keep no volume",
+                    "{open} of {vertices} vertices of '{}' are of pieces that are open by more than half of their area: they keep no volume",
                     character.name
                 ),
                 "close the surface where the file was made, if it should".into(),

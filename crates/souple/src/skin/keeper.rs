@@ -35,7 +35,7 @@ const ROUNDS: usize = 4;
 pub struct VolumeKeeper {
     /// What was asked for.
     pub written: SkinVolume,
-    /// Vertices of pieces that have no inside, or no joint.
+    /// Vertices of pieces that joints bend, but that have no inside.
     pub left_alone: usize,
     trees: Vec<Arc<JointTree>>,
     places: Vec<Vec<JointPlace>>,
@@ -127,8 +127,11 @@ impl VolumeKeeper {
                 piece.parts = JointParts::new(tree, &piece.surface, mesh, &piece.kept);
                 let mut bound = Bound::default();
                 piece.bind(mesh, &[], tree, &mut bound, &mut Vec::new());
-                if piece.parts.crossings.is_empty() || !has_inside(&piece.surface, &bound.places, piece.size)
-                {
+                if piece.parts.crossings.is_empty() {
+                    // Carried whole.
+                    continue;
+                }
+                if !has_inside(&piece.surface, &bound.places, piece.size) {
                     keeper.left_alone += piece.members.len();
                     continue;
                 }
@@ -150,6 +153,11 @@ impl VolumeKeeper {
             }
         }
         keeper
+    }
+
+    /// Whether it has nothing to do: no piece has an inside and a joint that bends it.
+    pub fn is_idle(&self) -> bool {
+        self.pieces.is_empty()
     }
 
     /// Moves the places of all vertices of all meshes, which are those of skinning, to keep volumes.
@@ -346,7 +354,6 @@ impl Piece {
     }
 
     /// What each joint has to give back, and how the surface gives way to it; whether any has to.
-    #[expect(clippy::too_many_arguments)]
     fn share(
         &self,
         keeper: &VolumeKeeper,
