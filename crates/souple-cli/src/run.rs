@@ -88,7 +88,8 @@ impl<'a> Run<'a> {
             note(&warning);
         }
         let Loaded { scene, source, model } = loaded;
-        if model.bodies.is_empty() {
+        // Characters move by themselves.
+        if model.bodies.is_empty() && model.characters.is_empty() {
             let error = SceneError::new(
                 "",
                 "the scene has no body: there is nothing to simulate",

@@ -448,7 +448,7 @@ fn characters_are_baked_with_their_volume() {
         ["bake", "arm.glb", "--recipe", "recipe.toml", "--clip", "curl", "-o", "one.glb", "-o", "one.pc2"];
     scratch.souple(&args).expect(0).says("clip 'curl', 121 frames").says("wrote one.pc2");
     let cache = read_pc2(&scratch.read("one.pc2"), &PointCacheBudget::default()).unwrap();
-    assert_eq!(cache.frames.len(), 121);
+    assert_eq!(cache.frames.frame_count(), 121);
 
     scratch.souple(&["bake", "none.glb", "-o", "x.glb"]).expect(1).complains("none.glb");
     scratch.souple(&["bake", "recipe.toml", "-o", "x.glb"]).expect(1).complains("not a character");
