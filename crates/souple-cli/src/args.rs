@@ -41,6 +41,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Turns a mesh, a scene or a recording into another format
     Convert(ConvertArgs),
+    /// Plays the clips of a character with a skin that keeps its volume, into files
+    Bake(BakeArgs),
     /// Plays a recording again and compares every step
     Replay(ReplayArgs),
     /// Compares the engine with closed forms: expected and measured side by side
@@ -66,6 +68,7 @@ impl Command {
             Command::Render(args) => args.json,
             Command::Check(args) => args.json,
             Command::Convert(args) => args.json,
+            Command::Bake(args) => args.json,
             Command::Replay(args) => args.json,
             Command::Verify(args) => args.json,
             Command::Bench(args) => args.json,
@@ -314,6 +317,34 @@ pub struct ConvertArgs {
     /// Multiply all coordinates of a mesh
     #[arg(long, value_name = "S", value_parser = positive_number, allow_negative_numbers = true)]
     pub scale: Option<f64>,
+    /// Print one JSON object on standard output and nothing else
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `souple bake`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "The recipe is a scene file with one [[character]] without a rig: its `volume`, `skinning` and `scale` are used. \
+                  Without it every joint keeps its volume. Several clips become several files, with their names in theirs.\n\n\
+                  Example:\n  souple bake scenes/characters/arm.glb -o arm-kept.glb"
+)]
+pub struct BakeArgs {
+    /// Character, .glb or .gltf
+    #[arg(value_name = "CHARACTER")]
+    pub input: PathBuf,
+    /// Scene file that says how the skin keeps its volume
+    #[arg(long, value_name = "FILE")]
+    pub recipe: Option<PathBuf>,
+    /// File to write, .glb, .pc2 or .mdd; may be given several times
+    #[arg(short, long, value_name = "OUT", required = true)]
+    pub output: Vec<PathBuf>,
+    /// Clip to play, by its name or its number from 0; may be given several times [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub clip: Vec<String>,
+    /// Frames per second
+    #[arg(long, value_name = "FPS", default_value_t = 30.0, value_parser = positive_number, allow_negative_numbers = true)]
+    pub fps: f64,
     /// Print one JSON object on standard output and nothing else
     #[arg(long)]
     pub json: bool,

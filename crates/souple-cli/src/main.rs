@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 the scene or the input is wrong, 2 wrong usage, 3 a check failed.
 
 mod args;
+mod bake;
 mod bench;
 mod check;
 mod convert;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Studio(args) => studio::run(args),
         Command::Check(args) => check::run(args),
         Command::Convert(args) => convert::run(args),
+        Command::Bake(args) => bake::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Bench(args) => bench::run(args),

@@ -11,7 +11,9 @@ use serde::Serialize;
 use souple::measure::intersections;
 use souple::model::Carrier;
 use souple::scene::{Expect, Scene};
-use souple::{Measures, SceneError, Simulation, Stage, Warning, WarningKind};
+use souple::skin::character::PosedCharacter;
+use souple::skin::{CharacterModel, Posed};
+use souple::{Measures, Model, SceneError, Simulation, Stage, Warning, WarningKind};
 use souple_files::{
     BYTES_PER_VERTEX, FrameRecorder, Loaded, MAX_STATE_BYTES, MEMORY_LIMIT, disk, load, scene_for_recording,
     size,
@@ -86,7 +88,8 @@ impl<'a> Run<'a> {
             note(&warning);
         }
         let Loaded { scene, source, model } = loaded;
-        if model.bodies.is_empty() {
+        // Characters move by themselves.
+        if model.bodies.is_empty() && model.characters.is_empty() {
             let error = SceneError::new(
                 "",
                 "the scene has no body: there is nothing to simulate",
@@ -250,9 +253,17 @@ impl<'a> Run<'a> {
         if let (Some(expect), true) = (self.scene.expect, last) {
             let torn = self.simulation.state().bodies.iter().any(|body| body.topology.is_torn());
             let crossings = expect.intersections.map_or(0, |_| self.count_crossings());
-            let failures = unmet(&expect, &self.simulation.measures(), torn, crossings);
+            let mut failures = unmet(&expect, &self.simulation.measures(), torn, crossings);
+            failures.extend(expect.skin_volume_percent.and_then(|limit| self.unmet_volume(limit)));
             self.expect = ExpectReport { checked: true, passed: failures.is_empty(), failures };
         }
+    }
+
+    fn unmet_volume(&self, limit: f64) -> Option<String> {
+        let found = skin_volume_percent(self.simulation.model(), self.simulation.state().time);
+        (found.is_nan() || found > limit).then(|| {
+            format!("skin_volume_percent: the volume of a skin is {found:.3e} % off, more than {limit} %")
+        })
     }
 
     /// Writes everything: what cannot be made again by other means comes first.
@@ -385,6 +396,17 @@ fn worst_first(warnings: &[Warning], notes: &[String]) -> Vec<String> {
     let is_freeze = |w: &&Warning| matches!(w.kind, WarningKind::Frozen { .. });
     let (freezes, others): (Vec<_>, Vec<_>) = warnings.iter().partition(is_freeze);
     freezes.into_iter().chain(others).map(ToString::to_string).chain(notes.iter().cloned()).collect()
+}
+
+/// Largest change of the volume of skins that keep it, percent of what they are to have; not a number if none does.
+fn skin_volume_percent(model: &Model, time: f64) -> f64 {
+    let posed = Posed::at(&model.characters, time);
+    let change = |(posed, character): (&PosedCharacter, &CharacterModel)| {
+        let (told, volume) = (posed.volume?, posed.skin_volume(character)?);
+        Some(100.0 * (volume / told.wanted - 1.0).abs())
+    };
+    let changes = posed.characters.iter().zip(&model.characters).filter_map(change);
+    changes.reduce(|a, b| if a >= b { a } else { b }).unwrap_or(f64::NAN)
 }
 
 /// What the scene expects and did not get.

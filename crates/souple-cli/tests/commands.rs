@@ -3,6 +3,7 @@
 mod common;
 
 use std::io::Read;
+use std::path::Path;
 use std::process::Stdio;
 
 use common::{SCENE, Scratch};
@@ -18,6 +19,7 @@ fn every_command_has_help_that_ends_with_an_example() {
         "studio",
         "check",
         "convert",
+        "bake",
         "replay",
         "verify",
         "bench",
@@ -424,4 +426,51 @@ fn the_machine_is_probed() {
         let triad = limit["memory"][0]["triad_gb_per_s"].as_f64().unwrap();
         assert!((100.0 * of("gb_per_s") / triad / of("memory_percent") - 1.0).abs() < 1e-9);
     }
+}
+
+#[test]
+fn characters_are_baked_with_their_volume() {
+    let scratch = Scratch::new();
+    let arm = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/characters/arm.glb");
+    scratch.write("arm.glb", std::fs::read(arm).unwrap());
+    let json =
+        scratch.souple(&["bake", "arm.glb", "-o", "out.glb", "--fps", "10", "--json"]).expect(0).json();
+    assert_eq!(json["files"], serde_json::json!(["out-wave.glb", "out-curl.glb"]));
+    for (clip, frames) in [(0, 61), (1, 41)] {
+        let clip = &json["clips"][clip];
+        assert_eq!(clip["frames"], frames);
+        assert!(clip["skinned_worst_percent"].as_f64().unwrap().abs() > 0.05, "{clip}");
+        assert!(clip["kept_worst_percent"].as_f64().unwrap().abs() < 1e-10, "{clip}");
+    }
+    let recipe = "format = 1\n[[character]]\nvolume = { method = \"one_pass\", preset = \"rubber\" }\n";
+    scratch.write("recipe.toml", recipe);
+    let args =
+        ["bake", "arm.glb", "--recipe", "recipe.toml", "--clip", "curl", "-o", "one.glb", "-o", "one.pc2"];
+    scratch.souple(&args).expect(0).says("clip 'curl', 121 frames").says("wrote one.pc2");
+    let cache = read_pc2(&scratch.read("one.pc2"), &PointCacheBudget::default()).unwrap();
+    assert_eq!(cache.frames.frame_count(), 121);
+
+    scratch.souple(&["bake", "none.glb", "-o", "x.glb"]).expect(1).complains("none.glb");
+    scratch.souple(&["bake", "recipe.toml", "-o", "x.glb"]).expect(1).complains("not a character");
+    scratch.souple(&["bake", "arm.glb", "-o", "x.fbx"]).expect(1).complains(".glb .pc2 .mdd");
+    scratch
+        .souple(&["bake", "arm.glb", "-o", "x.glb", "--clip", "fly"])
+        .expect(1)
+        .complains("it has: 'wave', 'curl'");
+    scratch
+        .souple(&["bake", "arm.glb", "-o", "x.glb", "--fps", "1e12"])
+        .expect(1)
+        .complains("a smaller --fps");
+    scratch.souple(&["bake", "arm.glb", "-o", "x.glb", "--fps", "0"]).expect(2).complains("error: ");
+    scratch.souple(&["bake", "arm.glb"]).expect(2).complains("error: ");
+    scratch.write("bad.toml", recipe.replace("rubber", "jelly"));
+    let bad = ["bake", "arm.glb", "--recipe", "bad.toml", "-o", "x.glb"];
+    scratch.souple(&bad).expect(1).complains("bad.toml").complains("jelly");
+    scratch.write("bad.toml", recipe.replace("preset = \"rubber\"", "joint = [{ bones = [\"tail\"] }]"));
+    scratch.souple(&bad).expect(1).complains("there is no bone 'tail'").complains("bone1");
+    scratch.write("bad.toml", "format = 1\n");
+    scratch.souple(&bad).expect(1).complains("one [[character]]");
+    scratch.write("broken.glb", &b"glTF\x02\0\0\0 not at all"[..]);
+    scratch.souple(&["bake", "broken.glb", "-o", "x.glb"]).expect(1).complains("broken.glb");
+    assert!(!scratch.files().iter().any(|name| name.starts_with("x.")));
 }

@@ -105,6 +105,7 @@ fn character(rig: &Rig) -> CharacterModel {
         rig: std::sync::Arc::new(CompiledRig::new(rig).unwrap()),
         clips: clips.collect(),
         skinning: Skinning::LinearBlend,
+        volume: None,
         pose: Pose::IDENTITY,
         scale: 1.0,
         motion: None,

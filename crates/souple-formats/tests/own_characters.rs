@@ -37,6 +37,67 @@ fn arm() -> Rig {
     rig
 }
 
+/// Weights of a limb that change only within `reach` lengths of its bones of each joint, gently.
+fn gather_weights(rig: &mut Rig, reach: f64) {
+    // The last bone is the end of the limb.
+    let last = rig.skins[0].joints.len() as f64 - 2.0;
+    let mesh = &mut rig.meshes[0];
+    for (joints, weights) in mesh.joints.chunks_exact_mut(2).zip(mesh.weights.chunks_exact_mut(2)) {
+        // Bone k carries what is above its joint: the nearest joint is at the rounded height.
+        let height = f64::from(joints[0]) + weights[1];
+        let joint = height.round().clamp(1.0, last);
+        let upper = ease(height, joint - reach, joint + reach);
+        joints.copy_from_slice(&[joint as u32 - 1, joint as u32]);
+        weights.copy_from_slice(&[1.0 - upper, upper]);
+    }
+}
+
+/// A tube of four joints, as the chart of effects in Rohmer's thesis has it. `bend`: each is bent by a right angle, about different axes.
+fn tube() -> Rig {
+    let mut rig =
+        limb(&Limb { length: 3.0, radii: [0.13, 0.13], sides: 18, rings: 90, cap_rings: 3, bones: 6 });
+    gather_weights(&mut rig, 0.25);
+    let axes = [DVec3::ZERO, DVec3::Z, -DVec3::Z, DVec3::X, -DVec3::Z, DVec3::ZERO];
+    add_turns(&mut rig, "bend", 6, &times(3.0, 10), |bone, t| 90.0 * ease(t, 0.2, 2.0) * axes[bone as usize]);
+    rig
+}
+
+/// A trunk like an elephant's, of eight joints. `curl`: it rolls up, and out again.
+fn trunk() -> Rig {
+    let mut rig =
+        limb(&Limb { length: 1.8, radii: [0.24, 0.07], sides: 20, rings: 72, cap_rings: 4, bones: 10 });
+    gather_weights(&mut rig, 0.5);
+    add_turns(&mut rig, "curl", 10, &times(4.0, 10), |bone, t| {
+        let roll = ease(t, 0.3, 1.8) * (1.0 - ease(t, 2.4, 4.0));
+        DVec3::Z * (if bone == 0 { 0.0 } else { 26.0 + 2.0 * f64::from(bone) } * roll)
+    });
+    rig
+}
+
+/// A neck like a giraffe's, of four joints. `graze`: it bows down, and up again.
+fn neck() -> Rig {
+    let mut rig =
+        limb(&Limb { length: 1.6, radii: [0.2, 0.11], sides: 20, rings: 48, cap_rings: 4, bones: 6 });
+    gather_weights(&mut rig, 0.4);
+    let most = [0.0, 70.0, 40.0, 10.0, -30.0, 0.0];
+    add_turns(&mut rig, "graze", 6, &times(4.0, 10), |bone, t| {
+        DVec3::Z * (most[bone as usize] * ease(t, 0.3, 1.8) * (1.0 - ease(t, 2.4, 4.0)))
+    });
+    rig
+}
+
+/// An upper arm and a forearm. `lift`: the elbow is bent, and stretched again.
+fn elbow() -> Rig {
+    let mut rig =
+        limb(&Limb { length: 0.6, radii: [0.055, 0.045], sides: 24, rings: 60, cap_rings: 5, bones: 3 });
+    gather_weights(&mut rig, 0.2);
+    add_turns(&mut rig, "lift", 3, &times(3.0, 10), |bone, t| {
+        let bend = ease(t, 0.3, 1.3) * (1.0 - ease(t, 1.8, 3.0));
+        DVec3::Z * (if bone == 1 { 115.0 } else { 0.0 } * bend)
+    });
+    rig
+}
+
 /// A torso of five bones. `bow`: it turns left and right, and bows.
 fn torso() -> Rig {
     let mut rig =
@@ -52,7 +113,15 @@ fn torso() -> Rig {
 #[test]
 fn the_characters_of_the_library_are_what_is_made_here() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/characters");
-    for (name, rig) in [("arm.glb", arm()), ("torso.glb", torso())] {
+    let all = [
+        ("arm.glb", arm()),
+        ("torso.glb", torso()),
+        ("tube.glb", tube()),
+        ("trunk.glb", trunk()),
+        ("neck.glb", neck()),
+        ("elbow.glb", elbow()),
+    ];
+    for (name, rig) in all {
         let bytes = write_rig_glb(&rig).unwrap();
         if std::env::var_os("SOUPLE_WRITE_CHARACTERS").is_some() {
             std::fs::write(folder.join(name), &bytes).unwrap();

@@ -94,7 +94,7 @@ fn turned_round(mesh: &InlineMesh) -> usize {
 pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
     let mut lints = Vec::new();
     let mut say = |field: String, message: String, help: String| lints.push(Lint { field, message, help });
-    if model.bodies.is_empty() {
+    if model.bodies.is_empty() && model.characters.is_empty() {
         say("body".into(), "the scene has no body: nothing will move".into(), "add a `[[body]]`".into());
     }
     for (b, (body, written)) in model.bodies.iter().zip(&scene.bodies).enumerate() {
@@ -474,6 +474,18 @@ fn lint_characters(model: &Model, say: &mut impl FnMut(String, String, String)) 
         for (count, what) in found.into_iter().filter(|(count, _)| *count > 0) {
             let help = "if that is not meant, repair it where the file was made";
             say(format!("{at}.rig"), format!("of '{}', {count} {what}", character.name), help.into());
+        }
+        let vertices: usize = character.rig.meshes.iter().map(|mesh| mesh.mesh.positions.len()).sum();
+        let open = character.volume.as_ref().map_or(0, |volume| volume.left_alone);
+        if open > 0 {
+            say(
+                format!("{at}.volume"),
+                format!(
+                    "{open} of {vertices} vertices of '{}' are of pieces that are open by more than half of their area: they keep no volume",
+                    character.name
+                ),
+                "close the surface where the file was made, if it should".into(),
+            );
         }
         let carries = |carrier: &Carrier| match carrier {
             Carrier::Script => false,

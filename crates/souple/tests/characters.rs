@@ -5,9 +5,9 @@ use souple::math::rotation;
 use souple::measure::intersections;
 use souple::model::PinCarrier;
 use souple::scene::{
-    Body, Border, Character, Collider, ColliderShape, Follow, Grid, GridPlane, Group, InlineMesh, Key,
-    Motion, Pin, Placement, PlayedClip, Rig, RigSource, Scene, Select, Shape, SkinShape, Skinning,
-    SolverKind, SphereShape, Time,
+    Body, Border, Character, Collider, ColliderShape, Follow, Grid, GridPlane, Group, InlineMesh, JointBulge,
+    Key, Motion, Pin, Placement, PlayedClip, Rig, RigSource, Scene, Select, Shape, SkinShape, SkinVolume,
+    Skinning, SolverKind, SphereShape, Time,
 };
 use souple::skin::generate::{Limb, add_turns, limb};
 use souple::{ModelBuilder, Simulation};
@@ -318,6 +318,68 @@ fn a_clip_or_bone_that_is_not_there_is_named() {
     let mut by_number = scene(SolverKind::Xpbd);
     by_number.characters[0].clips[0].name = "0".into();
     assert!(ModelBuilder::new(&by_number).build().is_ok());
+}
+
+#[test]
+fn a_wrong_number_of_a_kept_volume_is_named() {
+    let refused = |change: &dyn Fn(&mut SkinVolume)| {
+        let mut scene = scene(SolverKind::Xpbd);
+        let mut volume = SkinVolume { joints: vec![JointBulge::default()], ..SkinVolume::default() };
+        change(&mut volume);
+        scene.characters[0].volume = Some(volume);
+        ModelBuilder::new(&scene).build().map_err(|error| format!("{error}; {}", error.help)).err()
+    };
+    assert_eq!(refused(&|_| ()), None);
+    let cases: [(&dyn Fn(&mut SkinVolume), &str); 11] = [
+        (&|v| v.target = 0.0, "character[0].volume.target"),
+        (&|v| v.gain = -1.0, "character[0].volume.gain"),
+        (
+            &|v| v.joints[0].bones = vec!["tail".into()],
+            "no bone 'tail' that moves a skin; it has: bone0, bone1",
+        ),
+        (
+            &|v| v.joints.push(JointBulge::default()),
+            "character[0].volume.joint[1].bones: another entry before",
+        ),
+        (&|v| v.joints[0].width = 0.0, "joint[0].width"),
+        (&|v| v.joints[0].folds = f64::NAN, "joint[0].folds"),
+        (&|v| v.joints[0].offset = Some(f64::INFINITY), "joint[0].offset"),
+        (&|v| v.joints[0].axes = Some([0.0; 3]), "the skin can go nowhere"),
+        (&|v| v.joints[0].axes = Some([1.0, -1.0, 0.0]), "joint[0].axes"),
+        (
+            &|v| v.joints[0].profile_x = vec![[0.0, 1.0], [0.0, 2.0]],
+            "joint[0].profile_x: places do not ascend",
+        ),
+        (&|v| v.joints[0].profile_z = vec![[0.0, -1.0]], "joint[0].profile_z"),
+    ];
+    for (change, expected) in cases {
+        let found = refused(change).unwrap_or_default();
+        assert!(found.contains(expected), "{expected}: {found}");
+    }
+    let mut rigid = scene(SolverKind::Xpbd);
+    rigid.characters[0].skinning = Skinning::Rigid;
+    rigid.characters[0].volume = Some(SkinVolume::default());
+    let error = ModelBuilder::new(&rigid).build().unwrap_err();
+    assert!(error.to_string().contains("character[0].volume"), "{error}");
+}
+
+/// What cloth runs into, and what is drawn, is the skin with its volume.
+#[test]
+fn a_collider_keeps_the_volume_of_its_skin() {
+    let volume = |kept: bool, t: f64| {
+        let mut scene = scene(SolverKind::Xpbd);
+        scene.characters[0].volume = kept.then(SkinVolume::default);
+        let s = simulate(&scene);
+        let (model, mut places) = (s.model(), Vec::new());
+        let posed = souple::skin::Posed::at(&model.characters, t);
+        model.colliders[0].skin_places(&model.characters, &posed, &mut places);
+        let mesh = model.colliders[0].form.mesh().unwrap();
+        souple::mesh::enclosed_volume(&places, &mesh.triangles)
+    };
+    let rest = volume(false, 0.0);
+    assert_eq!(volume(true, 0.0), rest, "a straight arm");
+    assert!((volume(false, 2.0) / rest - 1.0).abs() > 1e-3, "{}", volume(false, 2.0) / rest);
+    assert!((volume(true, 2.0) / rest - 1.0).abs() < 1e-12);
 }
 
 /// Vertices at one place that hang on different bones stay apart, those that hang on the same become one.

@@ -2,7 +2,8 @@
 //!
 //! Workloads: `w1-32`, `w1-100`, `w1-200`, `w2`, `w3`, `pile`, `w4` are the scenes of `scenes/bench`; `integrators-40` and `integrators-100`
 //! run one hanging cloth of 40×40 and 100×100 vertices with every integrator; `integrators` compares them on a small
-//! cloth by stable step, cost and energy drift, and draws it with `--plot`; `viewer` times pictures. `scale-1k` to
+//! cloth by stable step, cost and energy drift, and draws it with `--plot`; `viewer` times pictures, `skin` skins that keep their
+//! volume. `scale-1k` to
 //! `scale-1m` (all: `scale`) are `w1` with up to a million vertices, `many` is a thousand small cloths, `limit` sets the
 //! real-time solver against what the machine can do; `methods` compares solvers by time, stretch and motion on the cloth of
 //! w1, and draws it too (`methods-32`: the coarse cloth only); `growth-10k` to `growth-100k` (all: `growth`) are the pile with
@@ -16,6 +17,7 @@ mod integrators;
 mod limit;
 mod methods;
 mod plot;
+mod skin;
 mod viewer;
 mod workloads;
 
@@ -141,7 +143,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
     }
     let mut figures = Vec::new();
     let others =
-        ["integrators", "viewer", "limit", "methods-32", "methods", contact::NAME, convergence::NAME];
+        ["integrators", "viewer", "skin", "limit", "methods-32", "methods", contact::NAME, convergence::NAME];
     for name in known.into_iter().filter(|name| !others.contains(name) && wanted(name)) {
         for workload in workloads::of(name)? {
             for (k, runs) in workloads::Runs::of(args).into_iter().enumerate() {
@@ -170,6 +172,10 @@ pub fn run(args: &BenchArgs) -> Outcome {
             say(&figures.line())?;
         }
     }
+    let mut skins = Vec::new();
+    if wanted("skin") {
+        skins = skin::time(args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
+    }
     let limit = if wanted("limit") { Some(limit::probe(args)?) } else { None };
     if let (Some(limit), false) = (&limit, args.json) {
         limit.lines().iter().try_for_each(|line| say(line))?;
@@ -190,7 +196,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
     }
     if args.json {
         let answer = serde_json::json!({
-            "workloads": figures, "integrators": comparison, "viewer": pictures, "limit": limit, "methods": methods,
+            "workloads": figures, "integrators": comparison, "viewer": pictures, "skin": skins, "limit": limit, "methods": methods,
             "contact": contact, "convergence": beams,
         });
         say_json(&answer)?;

@@ -19,7 +19,7 @@ use crate::report::ProfileReport;
 
 /// Names that can be asked for, in the order in which they run. Those of [`SCALE`] come first: memory that others have left
 /// behind would be used again and not be seen.
-pub const NAMES: [&str; 27] = [
+pub const NAMES: [&str; 28] = [
     "scale-1k",
     "scale-10k",
     "scale-100k",
@@ -42,6 +42,7 @@ pub const NAMES: [&str; 27] = [
     "integrators-100",
     "integrators",
     "viewer",
+    "skin",
     "limit",
     "methods-32",
     "methods",

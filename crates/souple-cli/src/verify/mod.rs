@@ -115,7 +115,7 @@ impl Case {
 /// A group of cases that are computed together.
 type Group = (&'static str, fn() -> Vec<Case>);
 
-const GROUPS: [Group; 35] = [
+const GROUPS: [Group; 36] = [
     ("integrators/amplification", integrators::amplification),
     ("integrators/bounded", integrators::bounded),
     ("integrators/convergence", integrators::convergence),
@@ -149,6 +149,8 @@ const GROUPS: [Group; 35] = [
     ("solids/pieces", solids::pieces),
     ("solids/recovery", solids::recovery),
     ("skin/twist", skin::twist),
+    ("skin/volume", skin::bent_tube),
+    ("skin/order", skin::order),
     ("momentum", conservation::momentum),
     ("energy", conservation::energy),
 ];

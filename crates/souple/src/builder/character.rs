@@ -7,8 +7,10 @@ use super::{Checked, LARGEST, finite, not_negative, positive, vector, wrong};
 use crate::math::{Pose, rotation};
 use crate::mesh::ColliderMesh;
 use crate::model::{BodyModel, BoneCarrier, Carrier, ColliderForm, PinCarrier};
-use crate::scene::{Body, Character, Collider, Follow, PlayedClip, RigSource, SkinShape};
-use crate::skin::{CharacterModel, CompiledRig, PlayedModel, Posed, RigError, SkinMesh, SkinPoint};
+use crate::scene::{
+    Body, Character, Collider, Follow, JointBulge, PlayedClip, RigSource, SkinShape, SkinVolume, Skinning,
+};
+use crate::skin::{CharacterModel, CompiledRig, PlayedModel, Posed, RigError, SkinPoint, VolumeKeeper};
 
 /// The characters of a scene, and where they are when it starts.
 pub(super) struct Characters {
@@ -104,7 +106,7 @@ impl Characters {
         let mut classes: Vec<u32> = Vec::new();
         for m in chosen {
             let first = classes.len() as u32;
-            classes.extend(bound_alike(&rig.meshes[m as usize]).into_iter().map(|class| first + class));
+            classes.extend(rig.meshes[m as usize].bound_alike().into_iter().map(|class| first + class));
         }
         if surface.positions.iter().any(|x| x.abs().max_element() > LARGEST) {
             return wrong(
@@ -193,24 +195,6 @@ pub(super) fn check_carried(at: &str, collider: &Collider) -> Checked<()> {
     }
 }
 
-/// A number for each vertex, the same for those that morphs and bones move alike.
-fn bound_alike(mesh: &SkinMesh) -> Vec<u32> {
-    let count = mesh.mesh.positions.len();
-    let compare = |a: &u32, b: &u32| {
-        let (a, b) = (*a as usize, *b as usize);
-        let bits = |v: usize| mesh.influences(v).iter().map(|(bone, weight)| (*bone, weight.to_bits()));
-        let offsets = |v: usize| mesh.morphs.iter().map(move |m| m[v].to_array().map(f64::to_bits));
-        bits(a).cmp(bits(b)).then_with(|| offsets(a).cmp(offsets(b)))
-    };
-    let mut order: Vec<u32> = (0..count as u32).collect();
-    order.sort_by(compare);
-    let mut classes = vec![0; count];
-    for (class, run) in (0u32..).zip(order.chunk_by(|a, b| compare(a, b).is_eq())) {
-        run.iter().for_each(|&v| classes[v as usize] = class);
-    }
-    classes
-}
-
 fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
     let field = |name: &str| format!("{at}.{name}");
     let rig = match &character.rig {
@@ -247,9 +231,17 @@ fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
         return wrong(&field("clip"), "no clip has a weight", "give one of them a `weight` above 0");
     }
     clips.iter_mut().for_each(|played| played.weight /= sum);
+    let volume = match &character.volume {
+        Some(written) => {
+            check_volume(&field("volume"), written, character.skinning, &rig)?;
+            Some(Arc::new(VolumeKeeper::new(&rig, written)))
+        }
+        None => None,
+    };
     Ok(CharacterModel {
         name: character.name.clone(),
         rig,
+        volume,
         clips,
         skinning: character.skinning,
         pose: Pose { rotation: turn, translation },
@@ -257,6 +249,81 @@ fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
         pivot: character.motion.as_ref().and_then(|m| m.pivot).map_or(translation, Into::into),
         motion: character.motion.clone(),
     })
+}
+
+/// Checks how a skin keeps its volume.
+pub fn check_volume(at: &str, written: &SkinVolume, skinning: Skinning, rig: &CompiledRig) -> Checked<()> {
+    let field = |name: &str| format!("{at}.{name}");
+    if skinning == Skinning::Rigid {
+        return wrong(
+            at,
+            "a skin whose vertices follow one bone each has no joints that could bulge",
+            "use `skinning = \"linear_blend\"` or \"dual_quaternion\", or leave `volume` out",
+        );
+    }
+    positive(&field("target"), written.target, "1")?;
+    not_negative(&field("gain"), written.gain, "1")?;
+    for (j, joint) in written.joints.iter().enumerate() {
+        let at = field(&format!("joint[{j}]"));
+        let field = |name: &str| format!("{at}.{name}");
+        let known = |name: &String| {
+            rig.bindings.iter().flatten().any(|(node, _)| rig.skeleton.names[*node as usize] == *name)
+        };
+        if let Some(stranger) = joint.bones.iter().find(|name| !known(name)) {
+            let mut names: Vec<&str> = rig
+                .bindings
+                .iter()
+                .flatten()
+                .map(|(node, _)| rig.skeleton.names[*node as usize].as_str())
+                .collect();
+            names.dedup();
+            names.truncate(40);
+            let help = format!("it has: {}", names.join(", "));
+            return wrong(&field("bones"), format!("there is no bone '{stranger}' that moves a skin"), help);
+        }
+        let earlier = &written.joints[..j];
+        let again = |other: &JointBulge| {
+            other.bones.iter().any(|name| joint.bones.contains(name))
+                || (other.bones.is_empty() && joint.bones.is_empty())
+        };
+        if earlier.iter().any(again) {
+            return wrong(
+                &field("bones"),
+                "another entry before is for the same joints",
+                "name each bone once",
+            );
+        }
+        not_negative(&field("gain"), joint.gain.unwrap_or(1.0), "1")?;
+        not_negative(&field("weight_exponent"), joint.weight_exponent, "1")?;
+        not_negative(&field("distance_exponent"), joint.distance_exponent, "1")?;
+        positive(&field("width"), joint.width, "0.25")?;
+        finite(&field("offset"), joint.offset.unwrap_or(0.0))?;
+        positive(&field("folds"), joint.folds, "3")?;
+        if let Some(axes) = joint.axes {
+            axes.iter().try_for_each(|share| not_negative(&field("axes"), *share, "1").map(|_| ()))?;
+            if axes == [0.0; 3] {
+                return wrong(
+                    &field("axes"),
+                    "the skin can go nowhere",
+                    "give one of the three a number above 0",
+                );
+            }
+        }
+        for (name, profile) in [
+            ("profile_x", &joint.profile_x),
+            ("profile_y", &joint.profile_y),
+            ("profile_z", &joint.profile_z),
+        ] {
+            for point in profile {
+                finite(&field(name), point[0])?;
+                not_negative(&field(name), point[1], "1")?;
+            }
+            if profile.windows(2).any(|pair| pair[0][0] >= pair[1][0]) {
+                return wrong(&field(name), "places do not ascend", "order its points by their first number");
+            }
+        }
+    }
+    Ok(())
 }
 
 fn build_played(at: &str, played: &PlayedClip, rig: &CompiledRig) -> Checked<PlayedModel> {

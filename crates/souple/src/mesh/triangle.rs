@@ -136,8 +136,8 @@ impl TriMesh {
         self.welded_alike(&|_| 0).0
     }
 
-    /// As [`TriMesh::welded`], but only of vertices of the same class; and which vertex each was.
-    pub fn welded_alike(&self, class: &dyn Fn(u32) -> u32) -> (TriMesh, Vec<u32>) {
+    /// For each vertex the first one at exactly its place that is of the same class.
+    pub fn firsts_alike(&self, class: &dyn Fn(u32) -> u32) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.positions.len() as u32).collect();
         let key = |v: u32| (self.positions[v as usize].to_array().map(|c| (c + 0.0).to_bits()), class(v));
         order.sort_by_key(|&v| (key(v), v));
@@ -147,6 +147,12 @@ impl TriMesh {
                 first[v as usize] = run[0];
             }
         }
+        first
+    }
+
+    /// As [`TriMesh::welded`], but only of vertices of the same class; and which vertex each was.
+    pub fn welded_alike(&self, class: &dyn Fn(u32) -> u32) -> (TriMesh, Vec<u32>) {
+        let first = self.firsts_alike(class);
         let mut new_index = vec![u32::MAX; self.positions.len()];
         let (mut out, mut kept) = (TriMesh::default(), Vec::new());
         for v in 0..self.positions.len() {

@@ -18,6 +18,9 @@ scene_type! {
         pub clips: Vec<PlayedClip>,
         /// How bones move its skin.
         pub skinning: Skinning,
+        /// How its skin keeps its volume where joints bend; without it, it does not.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub volume: Option<SkinVolume>,
         /// Where its origin is put, m.
         pub position: Vec3,
         /// How it is turned: unit axis times angle in degrees.
@@ -37,6 +40,7 @@ impl Default for Character {
             rig: RigSource::default(),
             clips: Vec::new(),
             skinning: Skinning::default(),
+            volume: None,
             position: [0.0; 3],
             rotate_deg: [0.0; 3],
             scale: 1.0,
@@ -104,6 +108,127 @@ scene_type! {
         LinearBlend,
         /// Each vertex follows the weighted sum of dual quaternions (ROH-10): a twist loses no volume.
         DualQuaternion,
+    }
+}
+
+scene_type! {
+    /// How a skin keeps its volume (ROH-20…69): what joints lose by bending comes back as bulges beside them.
+    #[serde(default)]
+    pub struct SkinVolume {
+        /// What bulges look like, of joints of which `joint` says nothing else.
+        pub preset: BulgePreset,
+        /// How the volume is brought back.
+        pub method: VolumeMethod,
+        /// Volume, times that at rest, of a skin whose joints give back what they lose.
+        pub target: f64,
+        /// How much joints give back, times what they lose: 1 keeps the volume, more exaggerates, 0 leaves them alone.
+        pub gain: f64,
+        /// Joints that are different.
+        #[serde(rename = "joint", skip_serializing_if = "Vec::is_empty")]
+        pub joints: Vec<JointBulge>,
+    }
+}
+
+impl Default for SkinVolume {
+    fn default() -> Self {
+        SkinVolume {
+            preset: BulgePreset::default(),
+            method: VolumeMethod::default(),
+            target: 1.0,
+            gain: 1.0,
+            joints: Vec::new(),
+        }
+    }
+}
+
+scene_type! {
+    /// What a bulge looks like.
+    #[derive(Copy, Default, Eq)]
+    pub enum BulgePreset {
+        /// All around, where the weights of two bones meet, and more where the bone is far below the skin (ROH-33, 34).
+        #[default]
+        Automatic,
+        /// All around the joint (ROH-38, 54).
+        Isotropic,
+        /// Along the axis of the bend, as rubber tubes do (ROH-39, 55).
+        Rubber,
+        /// On one side of the bone that carries the joint, as biceps do (ROH-40, 56).
+        Muscle,
+        /// As a muscle, in folds (ROH-41, 57).
+        Folds,
+    }
+}
+
+scene_type! {
+    /// How a volume is brought back.
+    #[derive(Copy, Default, Eq)]
+    pub enum VolumeMethod {
+        /// Exactly, all joints at once, by the root of a cubic.
+        #[default]
+        Exact,
+        /// To first order (ROH-27): faster.
+        OnePass,
+        /// Exactly, joint after joint, along three axes of each (ROH-28): depends on the order.
+        ThreePasses,
+    }
+}
+
+scene_type! {
+    /// The bulge of some joints. A joint is named by the bone that turns; lengths are those of the bone that carries it.
+    #[serde(default)]
+    pub struct JointBulge {
+        /// Names of the bones; without any, all of which nothing else is said.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub bones: Vec<String>,
+        /// What it looks like; without it, as all others.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub preset: Option<BulgePreset>,
+        /// How much they give back; without it, as all others.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub gain: Option<f64>,
+        /// Of `automatic`: exponent of 4 ω (1 − ω), where ω is how much of a vertex the joint carries.
+        pub weight_exponent: f64,
+        /// Of `automatic`: exponent of the distance to the bone.
+        pub distance_exponent: f64,
+        /// Of the others: where γ is down to 1/e, lengths of the bone.
+        pub width: f64,
+        /// Of the others: middle of the bulge along the bone, from the joint, lengths of the bone; negative is before it. Without it, that of
+        /// the preset.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub offset: Option<f64>,
+        /// How easily the skin goes along the bone, along the axis, and to the side of the bend; without it, that of the preset.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub axes: Option<Vec3>,
+        /// Of `folds`: how many folds there are along the bone.
+        pub folds: f64,
+        /// Curve that γ is multiplied by along the bone: points of place, in lengths of the bone, and factor (ROH-58).
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub profile_x: Vec<[f64; 2]>,
+        /// The same along the axis.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub profile_y: Vec<[f64; 2]>,
+        /// The same to the side of the bend; instead of that of the preset.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub profile_z: Vec<[f64; 2]>,
+    }
+}
+
+impl Default for JointBulge {
+    fn default() -> Self {
+        JointBulge {
+            bones: Vec::new(),
+            preset: None,
+            gain: None,
+            weight_exponent: 1.0,
+            distance_exponent: 1.0,
+            width: 0.25,
+            offset: None,
+            axes: None,
+            folds: 3.0,
+            profile_x: Vec::new(),
+            profile_y: Vec::new(),
+            profile_z: Vec::new(),
+        }
     }
 }
 

@@ -430,6 +430,9 @@ scene_type! {
         /// Most pairs of triangles of bodies that may cross.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub intersections: Option<u32>,
+        /// Largest change of the volume of skins that keep it, percent of what they are to have.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub skin_volume_percent: Option<f64>,
         /// Something must have torn, or nothing may have.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub torn: Option<bool>,

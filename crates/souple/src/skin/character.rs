@@ -5,6 +5,7 @@ use std::sync::Arc;
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::clip::LocalPose;
+use super::keeper::{self, KeeperScratch, KeptVolume, VolumeKeeper};
 use super::rig::CompiledRig;
 use super::skeleton::rigid_part;
 use super::skinning::BoneMotion;
@@ -25,6 +26,8 @@ pub struct CharacterModel {
     pub clips: Vec<PlayedModel>,
     /// How bones move its skin.
     pub skinning: Skinning,
+    /// What keeps the volume of its skin.
+    pub volume: Option<Arc<VolumeKeeper>>,
     /// Where it was put.
     pub pose: Pose,
     /// Scale of its lengths.
@@ -38,8 +41,11 @@ pub struct CharacterModel {
 impl CharacterModel {
     /// Adds what decides how it moves to the hash of a model.
     pub(crate) fn hash(&self, hash: &mut Hasher) {
-        let CharacterModel { rig, clips, skinning, pose, scale, motion, pivot, .. } = self;
+        let CharacterModel { name: _, rig, clips, skinning, volume, pose, scale, motion, pivot } = self;
         hash.text(&format!("character {clips:?}{skinning:?}{pose:?}{scale:?}{motion:?}{pivot:?}"));
+        if let Some(volume) = volume {
+            hash.text(&format!("{:?}", volume.written));
+        }
         hash.text(&format!("{:?}{:?}{:?}", rig.skeleton.parents, rig.skeleton.rest, rig.morph_weights));
         for mesh in &rig.meshes {
             hash.vectors(&mesh.mesh.positions);
@@ -120,11 +126,16 @@ pub struct PosedCharacter {
     places: Vec<DAffine3>,
     /// How the bones of each of its bindings have moved.
     motions: Vec<Vec<BoneMotion>>,
+    /// Where all vertices of all its meshes are, in lengths of its file; none if nothing keeps their volume: then each follows from its bones.
+    skin: Vec<Vec<DVec3>>,
+    /// Volume inside its skin, cubes of lengths of its file; none if nothing keeps it.
+    pub volume: Option<KeptVolume>,
+    scratch: KeeperScratch,
 }
 
 impl PosedCharacter {
     fn set(&mut self, character: &CharacterModel, t: f64) {
-        let CharacterModel { rig, clips, skinning, pose, scale, motion, pivot, .. } = character;
+        let CharacterModel { name: _, rig, clips, skinning, volume, pose, scale, motion, pivot } = character;
         self.scale = *scale;
         self.pose = match motion {
             Some(motion) => pose_at(motion, *pivot, t).compose(pose),
@@ -146,6 +157,17 @@ impl PosedCharacter {
         }
         rig.skeleton.place(&self.local.locals, &mut self.places);
         rig.bone_motions_into(&self.places, *skinning, &mut self.motions);
+        self.skin.resize_with(if volume.is_some() { rig.meshes.len() } else { 0 }, Vec::new);
+        for (mesh, places) in rig.meshes.iter().zip(&mut self.skin) {
+            let (morphs, bones) = (&self.local.morphs, &self.motions[mesh.binding]);
+            places.clear();
+            places.extend((0..mesh.mesh.positions.len()).map(|v| mesh.vertex(v, morphs, bones, *skinning)));
+        }
+        self.volume = volume.as_ref().map(|keeper| {
+            let pose =
+                keeper::Pose { rig, skinning: *skinning, morphs: &self.local.morphs, motions: &self.motions };
+            keeper.keep(&pose, &mut self.skin, &mut self.scratch)
+        });
     }
 
     /// Where a frame is in the world, without its stretch.
@@ -155,8 +177,16 @@ impl PosedCharacter {
         self.pose.compose(&place)
     }
 
+    /// Volume inside the skin that it has now, measured on it, cubes of lengths of its file; none if nothing keeps it.
+    pub fn skin_volume(&self, character: &CharacterModel) -> Option<f64> {
+        character.volume.as_ref().map(|keeper| keeper.volume(&self.skin))
+    }
+
     /// Where a vertex of a mesh is in the frame of the character, m.
     pub fn vertex(&self, character: &CharacterModel, mesh: u32, v: u32) -> DVec3 {
+        if let Some(places) = self.skin.get(mesh as usize) {
+            return self.scale * places[v as usize];
+        }
         let skin = &character.rig.meshes[mesh as usize];
         self.scale
             * skin.vertex(v as usize, &self.local.morphs, &self.motions[skin.binding], character.skinning)

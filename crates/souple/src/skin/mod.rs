@@ -1,22 +1,27 @@
-//! Animated characters (SIM-01…04, ROH-07…10): skeletons, clips, skins.
+//! Animated characters (SIM-01…04, ROH-07…10): skeletons, clips, skins, which may keep their volume (ROH-20…69).
 //!
 //! A [`CompiledRig`] is what a file holds, checked. A [`CharacterModel`] is one of them in a scene: where it stands, what it plays. [`Posed`] is
 //! where it is at a time, from which its skin and what its bones carry follow. The animation drives the simulation, never the reverse (SIM-03).
 //!
 //! Promised: the same time gives the same bits; every place is finite. Not promised: that a skin does not cross itself, which depends on the
-//! clip; that its volume stays.
+//! clip.
 
+pub mod bulge;
 pub mod character;
 pub mod clip;
 pub mod generate;
+pub mod joints;
+pub mod keeper;
 pub mod rig;
 pub mod skeleton;
 pub mod skinning;
 #[cfg(test)]
 mod tests;
+pub mod volume;
 
 pub use character::{CharacterModel, PlayedModel, Posed, SkinPoint};
 pub use clip::{Clip, LocalPose, Track};
+pub use keeper::{KeptVolume, VolumeKeeper};
 pub use rig::{CompiledRig, MAX_NODES, RigError, RigRepairs, SkinMesh};
 pub use skeleton::{Skeleton, Transform, rigid_part};
 pub use skinning::{BoneMotion, Influence};

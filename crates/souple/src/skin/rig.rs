@@ -467,14 +467,37 @@ impl SkinMesh {
         &self.influences[self.starts[v] as usize..self.starts[v + 1] as usize]
     }
 
-    /// Where a vertex is, in the frame of the character: morphed, then carried by bones.
-    pub fn vertex(&self, v: usize, morphs: &[f64], bones: &[BoneMotion], skinning: Skinning) -> DVec3 {
+    /// Where a vertex was bound, with its morphs.
+    pub fn morphed(&self, v: usize, morphs: &[f64]) -> DVec3 {
         let mut p = self.mesh.positions[v];
-        for (offsets, weight) in self.morphs.iter().zip(&morphs[self.first_morph..]) {
+        for (offsets, weight) in self.morphs.iter().zip(morphs.iter().skip(self.first_morph)) {
             if *weight != 0.0 {
                 p += *weight * offsets[v];
             }
         }
-        skin(p, self.influences(v), bones, skinning)
+        p
+    }
+
+    /// Where a vertex is, in the frame of the character: morphed, then carried by bones.
+    pub fn vertex(&self, v: usize, morphs: &[f64], bones: &[BoneMotion], skinning: Skinning) -> DVec3 {
+        skin(self.morphed(v, morphs), self.influences(v), bones, skinning)
+    }
+
+    /// A number for each vertex, the same for those that morphs and bones move alike.
+    pub fn bound_alike(&self) -> Vec<u32> {
+        let count = self.mesh.positions.len();
+        let compare = |a: &u32, b: &u32| {
+            let (a, b) = (*a as usize, *b as usize);
+            let bits = |v: usize| self.influences(v).iter().map(|(bone, weight)| (*bone, weight.to_bits()));
+            let offsets = |v: usize| self.morphs.iter().map(move |m| m[v].to_array().map(f64::to_bits));
+            bits(a).cmp(bits(b)).then_with(|| offsets(a).cmp(offsets(b)))
+        };
+        let mut order: Vec<u32> = (0..count as u32).collect();
+        order.sort_by(compare);
+        let mut classes = vec![0; count];
+        for (class, run) in (0u32..).zip(order.chunk_by(|a, b| compare(a, b).is_eq())) {
+            run.iter().for_each(|&v| classes[v as usize] = class);
+        }
+        classes
     }
 }

@@ -59,6 +59,7 @@ fn character(rig: &Rig, clips: Vec<PlayedModel>) -> CharacterModel {
         rig: Arc::new(CompiledRig::new(rig).unwrap()),
         clips,
         skinning: Skinning::LinearBlend,
+        volume: None,
         pose: Pose { translation: DVec3::X * 10.0, ..Pose::IDENTITY },
         scale: 2.0,
         motion: None,

@@ -1,0 +1,508 @@
+//! Skins that keep their volume (ROH-20…43, 51…59, 69): after bones have moved a skin, what each joint has lost comes back as bulges beside it.
+//!
+//! Each connected piece of a mesh keeps its own volume: that of where it was bound, with its morphs, times what the first of its bones is scaled by.
+//! What a joint has lost is told by `skin/joints.rs`, where the skin gives way by `skin/bulge.rs`, and the displacements of all
+//! joints at once by `skin/volume.rs`. Vertices at one place that are moved alike stay together.
+//!
+//! Promised: the volume that is wanted, to rounding, with `exact` and `three_passes`, as long as bulges stay below half the size of a piece; a skin
+//! that is not bent keeps its bits; the order of joints does not matter but with `three_passes`. Pieces that are open by more than half of their
+//! area have no inside, and are left alone.
+
+use std::sync::Arc;
+
+use glam::{DMat3, DVec3};
+
+use super::bulge::{Bulge, BulgeSource, JointPlace, joint_places};
+use super::joints::{Bend, JointParts, JointTree, Measured};
+use super::rig::{CompiledRig, SkinMesh};
+use super::skinning::{BoneMotion, skin};
+use super::volume::{Enclosure, Yielding, find, three_passes, twice_area};
+use crate::math::{cbrt, polar};
+use crate::scene::{JointBulge, SkinVolume, Skinning, VolumeMethod};
+
+/// A volume below this share of area times size is that of a folded sheet.
+const LEAST_VOLUME: f64 = 1e-9;
+
+/// Largest displacement, sizes of the piece.
+const LARGEST_BULGE: f64 = 0.5;
+
+/// The exact method goes on until the volume is met to this share, in at most so many rounds; the first is enough but for odd bulges.
+const MET: f64 = 1e-14;
+const ROUNDS: usize = 4;
+
+/// What keeps the volume of the skins of a rig.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VolumeKeeper {
+    /// What was asked for.
+    pub written: SkinVolume,
+    /// Vertices of pieces that joints bend, but that have no inside.
+    pub left_alone: usize,
+    trees: Vec<Arc<JointTree>>,
+    places: Vec<Vec<JointPlace>>,
+    pieces: Vec<Piece>,
+}
+
+/// A connected piece of a mesh.
+#[derive(Clone, Debug, PartialEq)]
+struct Piece {
+    mesh: usize,
+    /// For each vertex of the piece, one of the mesh.
+    kept: Vec<u32>,
+    /// All of the mesh that go with them: theirs, ours.
+    members: Vec<(u32, u32)>,
+    surface: Enclosure,
+    parts: JointParts,
+    /// One per crossing.
+    bulges: Vec<Bulge>,
+    /// Diagonal of the box around it where it was bound.
+    size: f64,
+    /// 1 if it faces outwards there, −1 if inwards.
+    facing: f64,
+    /// Where it was bound, without morphs.
+    bound: Bound,
+}
+
+/// What is known of where a piece was bound, which only morphs change.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Bound {
+    places: Vec<DVec3>,
+    measured: Measured,
+}
+
+/// Volumes of all pieces, of the file's lengths: where they were bound, as bones moved them, and as they are. Those that face inwards count
+/// as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct KeptVolume {
+    /// What it would be if no joint were bent.
+    pub rest: f64,
+    /// By skinning alone.
+    pub skinned: f64,
+    /// That was wanted.
+    pub wanted: f64,
+    /// That has been reached.
+    pub kept: f64,
+}
+
+/// Memory that is used again.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KeeperScratch {
+    x: Vec<DVec3>,
+    bound: Bound,
+    gradient: Vec<DVec3>,
+    displacements: Vec<DVec3>,
+    local: Vec<DVec3>,
+    bends: Vec<Vec<Bend>>,
+    measured: Measured,
+    shares: Vec<f64>,
+    yielding: Vec<Yielding>,
+    unbent: Vec<BoneMotion>,
+}
+
+/// Where a skin is to be brought to keep its volume.
+#[derive(Clone, Copy, Debug)]
+pub struct Pose<'a> {
+    /// Its rig.
+    pub rig: &'a CompiledRig,
+    /// How bones have moved it.
+    pub skinning: Skinning,
+    /// How much of its morphs is added.
+    pub morphs: &'a [f64],
+    /// How the bones of each set have moved.
+    pub motions: &'a [Vec<BoneMotion>],
+}
+
+impl VolumeKeeper {
+    /// For a rig.
+    pub fn new(rig: &CompiledRig, written: &SkinVolume) -> VolumeKeeper {
+        let trees: Vec<Arc<JointTree>> =
+            rig.bindings.iter().map(|bones| Arc::new(JointTree::new(&rig.skeleton, bones))).collect();
+        let places: Vec<Vec<JointPlace>> =
+            trees.iter().zip(&rig.bindings).map(|(tree, bones)| joint_places(tree, bones)).collect();
+        let mut keeper =
+            VolumeKeeper { written: written.clone(), left_alone: 0, trees, places, pieces: Vec::new() };
+        let others = JointBulge::default();
+        for (m, mesh) in rig.meshes.iter().enumerate() {
+            let (tree, places) = (&keeper.trees[mesh.binding], &keeper.places[mesh.binding]);
+            for mut piece in pieces(m, mesh) {
+                piece.parts = JointParts::new(tree, &piece.surface, mesh, &piece.kept);
+                let mut bound = Bound::default();
+                piece.bind(mesh, &[], tree, &mut bound, &mut Vec::new());
+                if piece.parts.crossings.is_empty() {
+                    // Carried whole.
+                    continue;
+                }
+                if !has_inside(&piece.surface, &bound.places, piece.size) {
+                    keeper.left_alone += piece.members.len();
+                    continue;
+                }
+                piece.facing = bound.measured.volume.signum();
+                let areas = vertex_areas(&piece.surface, &bound.places);
+                piece.bound = bound;
+                let source = BulgeSource { tree, places, mesh, kept: &piece.kept, areas: &areas };
+                for crossing in &piece.parts.crossings {
+                    let name =
+                        &rig.skeleton.names[rig.bindings[mesh.binding][crossing.bone as usize].0 as usize];
+                    let named = written.joints.iter().find(|joint| joint.bones.contains(name));
+                    let joint = named.or_else(|| written.joints.iter().find(|joint| joint.bones.is_empty()));
+                    let joint = joint.unwrap_or(&others);
+                    let (preset, gain) =
+                        (joint.preset.unwrap_or(written.preset), joint.gain.unwrap_or(written.gain));
+                    piece.bulges.push(source.bulge(crossing, joint, preset, gain));
+                }
+                keeper.pieces.push(piece);
+            }
+        }
+        keeper
+    }
+
+    /// Whether it has nothing to do: no piece has an inside and a joint that bends it.
+    pub fn is_idle(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Moves the places of all vertices of all meshes, which are those of skinning, to keep volumes.
+    pub fn keep(&self, pose: &Pose, places: &mut [Vec<DVec3>], scratch: &mut KeeperScratch) -> KeptVolume {
+        scratch.bends.resize_with(self.trees.len(), Vec::new);
+        for ((tree, motions), bends) in self.trees.iter().zip(pose.motions).zip(&mut scratch.bends) {
+            tree.bends(motions, bends);
+        }
+        let mut sum = KeptVolume::default();
+        for piece in &self.pieces {
+            let binding = pose.rig.meshes[piece.mesh].binding;
+            let found = piece.keep(
+                self,
+                pose,
+                &self.trees[binding],
+                &self.places[binding],
+                &mut places[piece.mesh],
+                scratch,
+            );
+            sum.rest += piece.facing * found.rest;
+            sum.skinned += piece.facing * found.skinned;
+            sum.wanted += piece.facing * found.wanted;
+            sum.kept += piece.facing * found.kept;
+        }
+        sum
+    }
+}
+
+impl VolumeKeeper {
+    /// Volume inside all pieces, from the places of all vertices of all meshes; those that face inwards count as well.
+    pub fn volume(&self, places: &[Vec<DVec3>]) -> f64 {
+        let of = |piece: &Piece| {
+            let mut x: Vec<DVec3> = piece.kept.iter().map(|&v| places[piece.mesh][v as usize]).collect();
+            x.resize(piece.surface.places(), DVec3::ZERO);
+            piece.surface.place_lids(&mut x);
+            piece.facing * piece.surface.volume(&x)
+        };
+        self.pieces.iter().map(of).sum()
+    }
+}
+
+/// The connected pieces of a mesh, whose vertices at one place that move alike are one.
+fn pieces(m: usize, mesh: &SkinMesh) -> Vec<Piece> {
+    let classes = mesh.bound_alike();
+    let first = mesh.mesh.firsts_alike(&|v| classes[v as usize]);
+    let triangles: Vec<[u32; 3]> = mesh
+        .mesh
+        .triangles
+        .iter()
+        .map(|t| t.map(|v| first[v as usize]))
+        .filter(|[a, b, c]| a != b && b != c && c != a)
+        .collect();
+    let mut root: Vec<u32> = (0..first.len() as u32).collect();
+    for &[a, b, c] in &triangles {
+        for (i, j) in [(a, b), (a, c)] {
+            let (i, j) = (find(&mut root, i), find(&mut root, j));
+            root[i.max(j) as usize] = i.min(j);
+        }
+    }
+    let mut order: Vec<(u32, usize)> =
+        triangles.iter().enumerate().map(|(k, t)| (find(&mut root, t[0]), k)).collect();
+    order.sort_unstable();
+    let (mut found, mut number) = (Vec::new(), vec![u32::MAX; first.len()]);
+    for run in order.chunk_by(|a, b| a.0 == b.0) {
+        let mut kept: Vec<u32> = run.iter().flat_map(|(_, k)| triangles[*k]).collect();
+        kept.sort_unstable();
+        kept.dedup();
+        for (k, &v) in (0u32..).zip(&kept) {
+            number[v as usize] = k;
+        }
+        let own: Vec<[u32; 3]> = run.iter().map(|(_, k)| triangles[*k].map(|v| number[v as usize])).collect();
+        let (low, high) =
+            crate::mesh::bounds(&kept.iter().map(|&v| mesh.mesh.positions[v as usize]).collect::<Vec<_>>());
+        found.push(Piece {
+            mesh: m,
+            surface: Enclosure::new(kept.len(), &own),
+            kept,
+            members: Vec::new(),
+            parts: JointParts::default(),
+            bulges: Vec::new(),
+            size: (high - low).length(),
+            facing: 1.0,
+            bound: Bound::default(),
+        });
+    }
+    let mut of_root: Vec<(u32, usize)> = Vec::new();
+    for (k, run) in order.chunk_by(|a, b| a.0 == b.0).enumerate() {
+        of_root.push((run[0].0, k));
+    }
+    for (v, &one) in (0u32..).zip(&first) {
+        let own = find(&mut root, one);
+        if let Ok(k) = of_root.binary_search_by_key(&own, |entry| entry.0) {
+            found[of_root[k].1].members.push((v, number[one as usize]));
+        }
+    }
+    found
+}
+
+/// Whether a surface has an inside: lids of at most half its area, and a volume.
+fn has_inside(surface: &Enclosure, rest: &[DVec3], size: f64) -> bool {
+    let area = |triangles: &[[u32; 3]]| -> f64 {
+        let one = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|v| rest[v as usize]);
+            0.5 * twice_area(a, b, c).length()
+        };
+        triangles.iter().map(one).sum()
+    };
+    let (own, lids) = surface.triangles().split_at(surface.own_triangles());
+    let (own, lids) = (area(own), area(lids));
+    own > 0.0 && lids <= 0.5 * own && surface.volume(rest).abs() > LEAST_VOLUME * own * size
+}
+
+/// A third of the area of the triangles around each vertex.
+fn vertex_areas(surface: &Enclosure, rest: &[DVec3]) -> Vec<f64> {
+    let mut areas = vec![0.0; surface.places()];
+    for t in &surface.triangles()[..surface.own_triangles()] {
+        let [a, b, c] = t.map(|v| rest[v as usize]);
+        let third = twice_area(a, b, c).length() / 6.0;
+        t.iter().for_each(|&v| areas[v as usize] += third);
+    }
+    areas
+}
+
+impl Piece {
+    /// What is known of where it was bound, with morphs.
+    fn bind(
+        &self,
+        mesh: &SkinMesh,
+        morphs: &[f64],
+        tree: &JointTree,
+        bound: &mut Bound,
+        gradient: &mut Vec<DVec3>,
+    ) {
+        let places = &mut bound.places;
+        places.clear();
+        places.extend(self.kept.iter().map(|&v| mesh.morphed(v as usize, morphs)));
+        places.resize(self.surface.places(), DVec3::ZERO);
+        self.surface.place_lids(places);
+        self.parts.measure(tree, &self.surface, places, gradient, &mut bound.measured);
+    }
+
+    fn keep(
+        &self,
+        keeper: &VolumeKeeper,
+        pose: &Pose,
+        tree: &JointTree,
+        joints: &[JointPlace],
+        places: &mut [DVec3],
+        scratch: &mut KeeperScratch,
+    ) -> KeptVolume {
+        let mesh = &pose.rig.meshes[self.mesh];
+        let motions = &pose.motions[mesh.binding];
+        let KeeperScratch { x, bound, gradient, displacements, measured, .. } = scratch;
+        let mut volume = self.bound.measured.volume;
+        if !mesh.morphs.is_empty() {
+            self.bind(mesh, pose.morphs, tree, bound, gradient);
+            volume = bound.measured.volume;
+        }
+        x.clear();
+        x.extend(self.kept.iter().map(|&v| places[v as usize]));
+        x.resize(self.surface.places(), DVec3::ZERO);
+        self.surface.place_lids(x);
+        // The first bone carries all others: what it is scaled by changes no shape.
+        let grown =
+            tree.order.first().map_or(1.0, |&root| motions[root as usize].matrix.matrix3.determinant());
+        let unbent = grown * volume;
+        self.parts.measure(tree, &self.surface, x, gradient, measured);
+        let skinned = measured.volume;
+        displacements.clear();
+        displacements.resize(self.surface.places(), DVec3::ZERO);
+        let still = KeptVolume { rest: unbent, skinned, wanted: skinned, kept: skinned };
+        if !self.share(keeper, pose, tree, joints, grown, &still, scratch) {
+            return still;
+        }
+        let wanted = skinned + scratch.shares.iter().sum::<f64>();
+        let largest = LARGEST_BULGE * self.size * cbrt(grown.abs());
+        let kept = match keeper.written.method {
+            VolumeMethod::OnePass => self.one_pass(largest, scratch),
+            VolumeMethod::Exact => self.exact(skinned, wanted, largest, scratch),
+            VolumeMethod::ThreePasses => self.three_passes(
+                &scratch.bends[mesh.binding],
+                &scratch.shares,
+                &scratch.yielding,
+                &mut scratch.x,
+            ),
+        };
+        if !scratch.x.iter().all(|x| x.is_finite()) {
+            return still;
+        }
+        for &(theirs, ours) in &self.members {
+            places[theirs as usize] = scratch.x[ours as usize];
+        }
+        KeptVolume { wanted, kept, ..still }
+    }
+
+    /// What each joint has to give back, and how the surface gives way to it; whether any has to.
+    fn share(
+        &self,
+        keeper: &VolumeKeeper,
+        pose: &Pose,
+        tree: &JointTree,
+        joints: &[JointPlace],
+        grown: f64,
+        now: &KeptVolume,
+        scratch: &mut KeeperScratch,
+    ) -> bool {
+        let mesh = &pose.rig.meshes[self.mesh];
+        let motions = &pose.motions[mesh.binding];
+        let KeeperScratch { x, bound, local, bends, measured, shares, yielding, unbent, .. } = scratch;
+        let bound = if mesh.morphs.is_empty() { &self.bound } else { &*bound };
+        let rest = &bound.places;
+        let bends = &bends[mesh.binding];
+        shares.clear();
+        for crossing in &self.parts.crossings {
+            let (bone, bend) = (crossing.bone as usize, &bends[crossing.bone as usize]);
+            if bend.straight {
+                shares.push(0.0);
+                continue;
+            }
+            let centre = joints[bone].centre;
+            let alone = crossing.alone(bend, pose.skinning, rest, &bound.measured, centre, local);
+            if keeper.written.method == VolumeMethod::OnePass {
+                shares.push(-grown * alone);
+                continue;
+            }
+            let influences = |v: u32| mesh.influences(self.kept[v as usize] as usize);
+            let last = if pose.skinning == Skinning::DualQuaternion {
+                unbent.clone_from(motions);
+                for &carried in &crossing.carried {
+                    let back = bend.undo * motions[carried as usize].matrix;
+                    unbent[carried as usize] = BoneMotion::new(back, pose.skinning);
+                }
+                let place = |v: u32| skin(rest[v as usize], influences(v), unbent, pose.skinning);
+                crossing.last(bend, x, place, measured, centre, local)
+            } else {
+                let place = |v: u32| {
+                    let (mut inside, mut weight, mut outside) = (DVec3::ZERO, 0.0, DVec3::ZERO);
+                    for &(other, w) in influences(v) {
+                        let part = w * motions[other as usize].matrix.transform_point3(rest[v as usize]);
+                        if tree.carries(crossing.bone, other) {
+                            inside += part;
+                            weight += w;
+                        } else {
+                            outside += part;
+                        }
+                    }
+                    outside + bend.undo.matrix3 * inside + weight * bend.undo.translation
+                };
+                crossing.last(bend, x, place, measured, centre, local)
+            };
+            shares.push(-0.5 * (grown * alone + last));
+        }
+        let all: f64 = shares.iter().map(|share| share.abs()).sum();
+        let extra = (keeper.written.target - 1.0) * now.rest;
+        if !all.is_finite() || (all == 0.0 && extra == 0.0) {
+            return false;
+        }
+        // Where three joints act on one place, some is left.
+        let left = now.rest - now.skinned - shares.iter().sum::<f64>();
+        let sizes: f64 = self.bulges.iter().map(|bulge| bulge.size).sum();
+        yielding.resize_with(yielding.len().max(shares.len()), Yielding::default);
+        for (((share, bulge), crossing), yielding) in
+            shares.iter_mut().zip(&self.bulges).zip(&self.parts.crossings).zip(yielding)
+        {
+            if all > 0.0 {
+                *share = bulge.gain * (*share + left * share.abs() / all);
+            }
+            if sizes > 0.0 {
+                *share += extra * bulge.size / sizes;
+            }
+            if *share != 0.0 {
+                bulge.yielding(&bends[crossing.bone as usize], yielding);
+            }
+        }
+        shares.iter().any(|share| *share != 0.0)
+    }
+
+    /// Displacements of all joints at once, at most `largest`; of shares, or of what they are without sign.
+    fn displace(&self, unsigned: bool, largest: f64, scratch: &mut KeeperScratch) {
+        let KeeperScratch { gradient, displacements, shares, yielding, .. } = scratch;
+        displacements.iter_mut().for_each(|u| *u = DVec3::ZERO);
+        for (share, yielding) in shares.iter().zip(yielding).filter(|(share, _)| **share != 0.0) {
+            let gain = if unsigned { share.abs() } else { *share };
+            yielding.add_displacements(gradient, gain, displacements);
+        }
+        let most = displacements.iter().fold(0.0, |most: f64, u| most.max(u.length_squared())).sqrt();
+        if most > largest {
+            displacements.iter_mut().for_each(|u| *u *= largest / most);
+        }
+        self.surface.place_lids(displacements);
+    }
+
+    fn one_pass(&self, largest: f64, scratch: &mut KeeperScratch) -> f64 {
+        self.displace(false, largest, scratch);
+        scratch.add(1.0);
+        self.surface.volume(&scratch.x)
+    }
+
+    fn exact(&self, skinned: f64, wanted: f64, largest: f64, scratch: &mut KeeperScratch) -> f64 {
+        let mut volume = skinned;
+        for _ in 0..ROUNDS {
+            self.displace(false, largest, scratch);
+            let mut cubic = self.surface.cubic(&scratch.x, &scratch.displacements);
+            let of = |sign: f64| scratch.shares.iter().any(|share| sign * share > 0.0);
+            if of(1.0) && of(-1.0) {
+                // Gains and losses may cancel: they are done as they are, and what then is missing goes to all, without their signs.
+                scratch.add(1.0);
+                volume += cubic.at(1.0);
+                self.displace(true, largest, scratch);
+                cubic = self.surface.cubic(&scratch.x, &scratch.displacements);
+            }
+            let step = cubic.reach(wanted - volume);
+            scratch.add(step);
+            volume += cubic.at(step);
+            let missing = wanted - volume;
+            if missing.abs() <= MET * wanted.abs() {
+                break;
+            }
+            let all: f64 = scratch.shares.iter().map(|share| share.abs()).sum();
+            scratch.shares.iter_mut().for_each(|share| *share = missing * share.abs() / all);
+            self.surface.volume_and_gradient(&scratch.x, &mut scratch.gradient, |_, _, _| ());
+        }
+        volume
+    }
+
+    fn three_passes(&self, bends: &[Bend], shares: &[f64], yielding: &[Yielding], x: &mut [DVec3]) -> f64 {
+        for (((crossing, bulge), share), yielding) in
+            self.parts.crossings.iter().zip(&self.bulges).zip(shares).zip(yielding)
+        {
+            if *share != 0.0 {
+                let bend = &bends[crossing.bone as usize];
+                let axes: DMat3 = polar(bend.carrier.matrix3) * bulge.axes(bend);
+                three_passes(&self.surface, x, &yielding.gamma, &axes, bulge.shares(), *share);
+            }
+        }
+        self.surface.volume(x)
+    }
+}
+
+impl KeeperScratch {
+    fn add(&mut self, step: f64) {
+        self.x.iter_mut().zip(&self.displacements).for_each(|(x, u)| *x += step * *u);
+    }
+}
+
+#[cfg(test)]
+#[path = "keeper_tests.rs"]
+mod tests;
