@@ -185,13 +185,13 @@ fn time(size: &Size, scene: &Scene, threads: usize, frames: u32, repeats: u32) -
         let first_step = step(&mut simulation);
         first = first.min(first_step.ms);
         let before = simulation.profile().solves;
-        let worked = worked();
+        let start = worked();
         let mut steps = Vec::new();
         for _ in 0..frames {
             steps.push(step(&mut simulation));
             most = most.max(simulation.solver_iterations(0));
         }
-        if let (Some(from), Some(to), 1) = (worked, self::worked(), threads) {
+        if let (Some(from), Some(to), 1) = (start, worked(), threads) {
             let ms = milliseconds(to.saturating_sub(from)) / f64::from(frames);
             cpu_ms = Some(cpu_ms.map_or(ms, |least: f64| least.min(ms)));
         }
