@@ -2,7 +2,7 @@
 //!
 //! The edges of a cell, averaged in each of its three directions, are its mean deformation F̄; a rotation R is taken from it, the nearest one (polar)
 //! or one along the averaged edges (QR, the seed's). In that frame the corners are y = Rᵀ (x − c), and what they have moved by, e = y − y₀, costs
-//! ½ e·K e with the matrix of the cell ([`super::cell`]), which was integrated once and is kept to seven digits ([`super::cell_kernels`]).
+//! ½ e·K e with the matrix of the cell ([`super::cell`]), which was integrated once.
 //!
 //! The force is the exact gradient: as a corner moves, the frame turns by ω, and with g = K e and the torque τ = Σ y × g that frame would leave over,
 //! f = −R (g − what ω·τ changes by). So there is no ghost torque (FAU-02), net force and torque are 0, and a cell that is inside
