@@ -383,7 +383,7 @@ pub struct VerifyArgs {
     after_help = "Example:\n  souple bench w1-32 --threads 1,2 --repeats 3\n  souple bench scale limit"
 )]
 pub struct BenchArgs {
-    /// Workloads to run; without any, all but those that take minutes: `scale`, `growth`, `methods`, `contact`
+    /// Workloads to run; without any, all but those that take minutes: `scale`, `growth`, `methods`, `contact`, `convergence`, `liver`, `multigrid`
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// Print one JSON object on standard output and nothing else

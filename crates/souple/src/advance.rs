@@ -61,6 +61,9 @@ pub(crate) struct Workspace {
     pub symptom: Option<Symptom>,
     /// 1/m, 1/kg; 0 for supported particles and for those that follow others.
     inverse_masses: Vec<f64>,
+    /// What the two lists around this were made for: the topology, and which particles are supported.
+    weighed: Option<(u64, usize)>,
+    weighed_pins: Vec<u32>,
     /// How easily particles that are seen give way to contact, 1/kg: the same, but for those that follow others.
     mobilities: Vec<f64>,
     /// Followers that were put somewhere, and what their parents had before.
@@ -94,6 +97,8 @@ impl Workspace {
             contacts: Contacts::new(body, model.colliders.len()),
             symptom: None,
             inverse_masses: Vec::new(),
+            weighed: None,
+            weighed_pins: Vec::new(),
             mobilities: Vec::new(),
             wanted: Vec::new(),
             led: Vec::new(),
@@ -112,6 +117,7 @@ impl Workspace {
     /// Forgets all scratch memory.
     pub(crate) fn forget(&mut self, model: &Model) {
         self.method = Method::of(&model.groups[model.bodies[self.b].group]);
+        self.weighed = None;
         self.contacts.points.clear();
     }
 
@@ -222,16 +228,16 @@ impl Workspace {
         topology.mapping.apply_j(v);
     }
 
-    /// Ends what solves began: a rigid body gets its shape, followers come along, stretch limits are kept.
+    /// Ends what solves began, after which followers are in place: a rigid body gets its shape, stretch limits are kept.
     pub(crate) fn follow(&mut self, model: &Model) {
         let Workspace { b, candidate, inverse_masses, h, .. } = self;
         let body = &model.bodies[*b];
         let BodyState { x, v, topology, .. } = candidate;
         if let Some(rigid) = body.rigid.filter(|rigid| inverse_masses[rigid.first] != 0.0) {
             rigid.project(&topology.rest_positions, x, v);
+            topology.mapping.apply(x);
+            topology.mapping.apply_j(v);
         }
-        topology.mapping.apply(x);
-        topology.mapping.apply_j(v);
         if let Some(limit) = &body.limits {
             limits::apply(limit, topology, inverse_masses, *h, x, v);
         }
@@ -491,6 +497,14 @@ impl Workspace {
     /// Inverse masses of all particles as they are supported now.
     fn weigh(&mut self) {
         let BodyState { topology, pinned, .. } = &self.candidate;
+        let is_known = self.weighed == Some((topology.version, topology.len()))
+            && self.weighed_pins.iter().copied().eq(pinned.iter().map(|pin| pin.vertex));
+        if is_known {
+            return;
+        }
+        self.weighed = Some((topology.version, topology.len()));
+        self.weighed_pins.clear();
+        self.weighed_pins.extend(pinned.iter().map(|pin| pin.vertex));
         self.mass = topology.masses.iter().sum();
         self.inverse_masses.clear();
         self.inverse_masses.extend(topology.masses.iter().map(|m| 1.0 / m));

@@ -16,7 +16,7 @@ use crate::contact::rules::Thing;
 use crate::energy::{Link, Links, Within};
 use crate::mesh::Topology;
 use crate::model::Model;
-use crate::solver::{CutShort, Method, Problem};
+use crate::solver::{CutShort, Method, Problem, SolveWork};
 
 /// Bodies of an island that are solved together.
 #[derive(Debug)]
@@ -295,6 +295,11 @@ impl Coupled {
     /// What of its linear solves was cut short since it was last asked.
     pub(crate) fn take_cut_short(&mut self) -> CutShort {
         self.method.take_cut_short()
+    }
+
+    /// What its linear solves have cost since it was last asked.
+    pub(crate) fn take_work(&mut self) -> SolveWork {
+        self.method.take_work()
     }
 
     /// Iterations of the last linear solve.

@@ -21,7 +21,7 @@ use crate::model::{LinkModel, Model};
 use crate::parallel::Parallel;
 use crate::profile::{Profile, Stage};
 use crate::scene::ContactMode;
-use crate::solver::CutShort;
+use crate::solver::{CutShort, SolveWork};
 use crate::state::BodyState;
 
 /// Colliders go no further than this share of an edge in a substep,
@@ -110,6 +110,14 @@ impl Island {
             Some(system) => system.take_cut_short(),
             None => self.works[place].method.take_cut_short(),
         }
+    }
+
+    /// What all its linear solves have cost since it was last asked.
+    pub(crate) fn take_work(&mut self) -> SolveWork {
+        let mut work = SolveWork::default();
+        self.works.iter_mut().for_each(|w| work.add(w.method.take_work()));
+        self.coupled.iter_mut().for_each(|c| work.add(c.take_work()));
+        work
     }
 
     /// Forgets all scratch memory, so that what follows depends on the state alone.

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::solver::SolveWork;
+
 /// A stage of [`crate::Simulation::step`], in the order they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
@@ -65,6 +67,8 @@ pub struct Profile {
     pub contact_rounds: u64,
     /// Linear solves that were stopped before they reached their tolerance.
     pub cut_short: u64,
+    /// What linear solves have cost: part of the time of [`Stage::Solve`].
+    pub solves: SolveWork,
 }
 
 impl Profile {
@@ -95,6 +99,7 @@ impl Profile {
         self.contacts += other.contacts;
         self.contact_rounds += other.contact_rounds;
         self.cut_short += other.cut_short;
+        self.solves.add(other.solves);
         *other = Profile::default();
     }
 

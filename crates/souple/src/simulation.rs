@@ -290,6 +290,7 @@ impl Simulation {
             }
             self.warn_of_crossings(i);
             self.warn_of_cut_short(i);
+            self.profile.solves.add(self.islands[i].take_work());
         }
         self.state.time = self.control.t1;
         self.state.step += 1;

@@ -145,6 +145,49 @@ fn the_same_bits_on_a_cloth_that_all_threads_share() {
     }
 }
 
+/// A block of hexahedra or tetrahedra, large enough that loops over its elements are shared among threads, and its surface in cells.
+fn large_solid(cut: Cells, law: SolidLaw, embedded: bool) -> Scene {
+    let mut body = Body {
+        shape: Shape::Block(Block { size: [0.4, 0.2, 0.2], cells: [16, 8, 8], cut }),
+        density: Some(1000.0),
+        young_modulus: Some(4e4),
+        poisson_ratio: Some(0.4),
+        law: Some(law),
+        rayleigh: Some(Rayleigh { mass: 0.1, stiffness: Some(1e-3) }),
+        pins: vec![Pin { select: Select::Vertices(vec![0, 1, 2]), ..Pin::default() }],
+        ..Body::default()
+    };
+    if embedded {
+        body.shape = Shape::Ball(Ball { radius: 0.2, subdivisions: 3 });
+        body.embed = Some(Embed { cell: 0.03, cut, ..Embed::default() });
+    }
+    let group = Group { solver: SolverKind::ImplicitEulerCg, ..Group::default() };
+    Scene { groups: vec![group], bodies: vec![body], ..Scene::default() }
+}
+
+#[test]
+fn the_same_bits_on_solids_that_all_threads_share() {
+    for (cut, law, embedded) in [
+        (Cells::Hexahedra, SolidLaw::Polar, false),
+        (Cells::Hexahedra, SolidLaw::Qr, false),
+        (Cells::Hexahedra, SolidLaw::Polar, true),
+        (Cells::Five, SolidLaw::Polar, false),
+        (Cells::Five, SolidLaw::NeoHookean, false),
+    ] {
+        let scene = large_solid(cut, law, embedded);
+        let hashes: Vec<u64> = [1, 2, 3, 8]
+            .iter()
+            .map(|&threads| {
+                let mut s = simulation(&scene, threads);
+                (0..4).for_each(|_| s.step());
+                assert!(!s.state().bodies[0].frozen, "{cut:?} {law:?}");
+                s.state_hash()
+            })
+            .collect();
+        assert!(hashes.windows(2).all(|w| w[0] == w[1]), "{cut:?} {law:?} {embedded}: {hashes:x?}");
+    }
+}
+
 /// The hash of a scene after some steps, kept: it changes only when behaviour does, and then in a commit of its own that
 /// says why. IEEE operations in a fixed order: it is the same on every machine.
 #[test]

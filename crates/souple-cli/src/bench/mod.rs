@@ -8,14 +8,17 @@
 //! real-time solver against what the machine can do; `methods` compares solvers by time, stretch and motion on the cloth of
 //! w1, and draws it too (`methods-32`: the coarse cloth only); `growth-10k` to `growth-100k` (all: `growth`) are the pile with
 //! up to 10⁵ triangles; `contact` runs the scenes of `scenes/contact` with fast and with safe contact. `convergence` solves a
-//! beam with more and more elements, and draws it. `scale`, `growth`, `methods`, `contact` and `convergence` take minutes and run only when they are named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
+//! beam with more and more elements, and draws it; `liver` times the livers of the thesis; `multigrid` compares preconditioners on a beam, and draws it. `scale`, `growth`, `methods`, `contact`,
+//! `convergence`, `liver` and `multigrid` take minutes and run only when they are named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
 //! engines beside it.
 
 mod contact;
 mod convergence;
 mod integrators;
 mod limit;
+mod liver;
 mod methods;
+mod multigrid;
 mod plot;
 mod skin;
 mod viewer;
@@ -131,19 +134,30 @@ pub fn run(args: &BenchArgs) -> Outcome {
         (false, true) => &[32],
         (false, false) => &[],
     };
-    let converges = named(convergence::NAME);
+    let (converges, preconditions) = (named(convergence::NAME), named(multigrid::NAME));
     if let Some(path) = &args.plot {
-        if [wanted("integrators"), !sizes.is_empty(), converges].iter().filter(|one| **one).count() != 1 {
+        let drawn = [wanted("integrators"), !sizes.is_empty(), converges, preconditions];
+        if drawn.iter().filter(|one| **one).count() != 1 {
             return Err(Failure::Usage(
-                "--plot draws one comparison: run `souple bench integrators --plot FILE`, with `methods` or `convergence` instead"
+                "--plot draws one comparison: run `souple bench integrators --plot FILE`, with `methods`, `convergence` or `multigrid` instead"
                     .into(),
             ));
         }
         disk::check_writable(path)?;
     }
     let mut figures = Vec::new();
-    let others =
-        ["integrators", "viewer", "skin", "limit", "methods-32", "methods", contact::NAME, convergence::NAME];
+    let others = [
+        "integrators",
+        "viewer",
+        "skin",
+        "limit",
+        "methods-32",
+        "methods",
+        contact::NAME,
+        convergence::NAME,
+        liver::NAME,
+        multigrid::NAME,
+    ];
     for name in known.into_iter().filter(|name| !others.contains(name) && wanted(name)) {
         for workload in workloads::of(name)? {
             for (k, runs) in workloads::Runs::of(args).into_iter().enumerate() {
@@ -186,18 +200,27 @@ pub fn run(args: &BenchArgs) -> Outcome {
     if converges {
         beams = convergence::compare(|row| if args.json { Ok(()) } else { say(&row.line()) })?;
     }
+    let mut livers = Vec::new();
+    if named(liver::NAME) {
+        livers = liver::compare(args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
+    }
+    let mut grids = multigrid::Figures::default();
+    if preconditions {
+        grids = multigrid::compare(|line| if args.json { Ok(()) } else { say(line) })?;
+    }
     if let Some(path) = &args.plot {
-        let picture = match (converges, sizes.is_empty()) {
-            (true, _) => plot::convergence(&beams),
-            (false, true) => plot::integrators(&comparison),
-            (false, false) => plot::methods(&methods),
+        let picture = match (converges, preconditions, sizes.is_empty()) {
+            (true, ..) => plot::convergence(&beams),
+            (_, true, _) => plot::multigrid(&grids),
+            (_, _, true) => plot::integrators(&comparison),
+            (_, _, false) => plot::methods(&methods),
         };
         disk::write(path, picture.as_bytes())?;
     }
     if args.json {
         let answer = serde_json::json!({
             "workloads": figures, "integrators": comparison, "viewer": pictures, "skin": skins, "limit": limit, "methods": methods,
-            "contact": contact, "convergence": beams,
+            "contact": contact, "convergence": beams, "liver": livers, "multigrid": grids,
         });
         say_json(&answer)?;
     }

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use super::convergence::{self, ELEMENTS, EXACT_MM};
 use super::integrators::Comparison;
 use super::methods::{PEERS, Row};
+use super::multigrid::{self, ACROSS, DRAWN};
 
 const WIDTH: f64 = 1080.0;
 const ROW: f64 = 26.0;
@@ -348,6 +349,64 @@ pub fn convergence(rows: &[convergence::Row]) -> String {
             let points = own.map(|r| (point(r), String::new())).collect();
             field.draw_series(&mut svg, 32, colour, points);
         }
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// The picture of preconditioners: error against time, iterations against nodes, what a budget does.
+pub fn multigrid(figures: &multigrid::Figures) -> String {
+    let width = FIELD_LEFT + 3.0 * FIELD.0 + 2.0 * FIELD_GAP + 30.0;
+    let height = FIELD_TOP + FIELD.1 + 46.0;
+    let mut svg = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        svg,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"13\">\n\
+         <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n\
+         <text x=\"12\" y=\"24\" font-size=\"17\" font-weight=\"bold\">A bending beam of hexahedra by conjugate gradients with four preconditioners</text>"
+    );
+    let names = multigrid::METHODS.into_iter().take(DRAWN).map(|m| m.0);
+    let series: Vec<(&str, &str)> = names.zip(["#f58518", "#54a24b", "#4c78a8", "#e45756"]).collect();
+    let mut x = 12.0;
+    for (name, colour) in &series {
+        draw_mark(&mut svg, 100, colour, x + 4.0, 44.0);
+        let _ = writeln!(svg, "<text x=\"{}\" y=\"48\" font-size=\"12\">{name}</text>", x + 13.0);
+        x += 38.0 + 6.4 * name.len() as f64;
+    }
+    // The two finest beams in the first panel: more would lie upon each other.
+    let sizes = [(ACROSS[2], 32), (ACROSS[3], 200)];
+    for (across, mark) in sizes {
+        draw_mark(&mut svg, mark, "#777777", x + 4.0, 44.0);
+        let along = 4 * across;
+        let text = format!("{along} × {across} × {across} cells");
+        let _ = writeln!(svg, "<text x=\"{}\" y=\"48\" font-size=\"12\">{text}</text>", x + 13.0);
+        x += 150.0;
+    }
+    let of = |name: &'static str| figures.rows.iter().filter(move |r| r.preconditioner == name);
+    let drawn = || figures.rows.iter().filter(|r| series.iter().any(|(name, _)| *name == r.preconditioner));
+    let point = |p: &multigrid::Point| (p.ms, p.error);
+    let all: Vec<(f64, f64)> =
+        drawn().filter(|r| r.cells[1] >= ACROSS[2]).flat_map(|r| r.points.iter().map(point)).collect();
+    let left = Field::around(FIELD_LEFT, &all);
+    let counts: Vec<(f64, f64)> = drawn().map(|r| (r.nodes as f64, f64::from(r.iterations_bent))).collect();
+    let middle = Field::around(FIELD_LEFT + FIELD.0 + FIELD_GAP, &counts);
+    let budget = |b: &multigrid::Budget| (f64::from(b.iterations), b.error_percent);
+    let all: Vec<(f64, f64)> = figures.budgets.iter().map(budget).collect();
+    let right = Field::around(FIELD_LEFT + 2.0 * (FIELD.0 + FIELD_GAP), &all);
+    left.draw_axes(&mut svg, "error of a step, relative", "ms per step, one thread");
+    middle.draw_axes(&mut svg, "iterations to 1e-6", "nodes");
+    right.draw_axes(&mut svg, "few iterations: error of the tip over a second, %", "iterations per step");
+    for (name, colour) in &series {
+        for (across, mark) in sizes {
+            let rows = of(name).filter(|r| r.cells[1] == across);
+            let points = rows.flat_map(|r| r.points.iter().map(point)).map(|p| (p, String::new())).collect();
+            left.draw_series(&mut svg, mark, colour, points);
+        }
+        let counts = of(name).map(|r| ((r.nodes as f64, f64::from(r.iterations_bent)), String::new()));
+        middle.draw_series(&mut svg, 100, colour, counts.collect());
+        let own = figures.budgets.iter().filter(|b| b.preconditioner == *name);
+        right.draw_series(&mut svg, 100, colour, own.map(|b| (budget(b), String::new())).collect());
     }
     svg.push_str("</svg>\n");
     svg

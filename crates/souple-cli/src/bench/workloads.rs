@@ -19,7 +19,7 @@ use crate::report::ProfileReport;
 
 /// Names that can be asked for, in the order in which they run. Those of [`SCALE`] come first: memory that others have left
 /// behind would be used again and not be seen.
-pub const NAMES: [&str; 28] = [
+pub const NAMES: [&str; 30] = [
     "scale-1k",
     "scale-10k",
     "scale-100k",
@@ -48,6 +48,8 @@ pub const NAMES: [&str; 28] = [
     "methods",
     super::contact::NAME,
     super::convergence::NAME,
+    super::liver::NAME,
+    super::multigrid::NAME,
 ];
 
 /// The groups: each stands for all workloads whose names begin with it and a dash. They take minutes, so they only run when

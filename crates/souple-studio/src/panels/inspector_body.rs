@@ -152,6 +152,7 @@ pub fn for_form(body: &Body) -> Body {
         shape_matching: body.shape_matching,
         materials: body.materials.clone(),
         embed: body.embed,
+        resolution: body.resolution.clone(),
         rigid: body.rigid,
         thickness: body.thickness,
         bending: body.bending,

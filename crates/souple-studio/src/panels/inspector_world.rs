@@ -121,7 +121,8 @@ fn preconditioner_fields(form: &mut Form, ui: &mut Ui, cg: &mut Cg) {
     let grids = &mut cg.multigrid;
     let cycles = [(MultigridCycle::V, "v"), (MultigridCycle::Full, "full")];
     form.choice(ui, live("Cycle", "Multigrid", "cycle", ""), "MultigridCycle", &cycles, &mut grids.cycle);
-    let smoothers = [(Smoother::Chebyshev, "chebyshev"), (Smoother::ConjugateGradient, "conjugate_gradient")];
+    let smoothers =
+        [(Smoother::GaussSeidel, "gauss_seidel"), (Smoother::ConjugateGradient, "conjugate_gradient")];
     form.choice(
         ui,
         live("Smoother", "Multigrid", "smoother", ""),

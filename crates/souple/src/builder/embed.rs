@@ -1,6 +1,6 @@
 //! Surfaces that become solids: cells around them are the mechanics, and the surface follows (FAU-13, FAU-16, FAU-17, FAU-40).
 
-use super::body::Placed;
+use super::shape::Placed;
 use super::{Checked, positive, wrong};
 use crate::mapping::rows;
 use crate::mesh::MAX_VERTICES;

@@ -1,6 +1,6 @@
 //! What the elements of a solid are made of: the numbers of the body, and those of its parts by their labels (FAU-04).
 
-use super::body::Placed;
+use super::shape::Placed;
 use super::{Checked, positive, stiffness, wrong};
 use crate::energy::Yielding;
 use crate::scene::{Body, Material, Plasticity};

@@ -10,6 +10,7 @@ mod materials;
 mod resolution;
 mod rigid;
 mod select;
+mod shape;
 mod solid;
 mod tet_mesh;
 mod voxels;

@@ -5,9 +5,9 @@
 
 use glam::DVec3;
 
-use super::body::Placed;
 use super::embed::PlacedCells;
 use super::select::{Particles, select};
+use super::shape::Placed;
 use super::{Checked, positive, vector, wrong};
 use crate::energy::Hexahedra;
 use crate::mapping::Mapping;

@@ -1,7 +1,7 @@
 //! Checks and compiles rigid bodies (FAU-06): four particles with the mass and inertia of a shape, which its surface follows.
 
-use super::body::Placed;
 use super::link::couples;
+use super::shape::Placed;
 use super::{Checked, positive, wrong};
 use crate::mapping::{Mapping, rows};
 use crate::mesh::open_edges;

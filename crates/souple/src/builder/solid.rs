@@ -2,10 +2,10 @@
 
 use glam::DVec3;
 
-use super::body::Placed;
 use super::embed::PlacedCells;
 use super::materials::Moduli;
 use super::resolution::Divided;
+use super::shape::Placed;
 use super::{Checked, positive, stiffness, wrong};
 use crate::energy::cell::{self, CellMatrix, Inside, Part};
 use crate::energy::{

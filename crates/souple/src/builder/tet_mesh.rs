@@ -6,7 +6,7 @@
 
 use glam::DVec3;
 
-use super::body::Placed;
+use super::shape::Placed;
 use super::{Checked, wrong};
 use crate::mesh::TriMesh;
 use crate::mesh::tetrahedron::{boundary, sixfold_volume, turn_round};

@@ -9,9 +9,9 @@
 
 use glam::DVec3;
 
-use super::body::Placed;
 use super::embed::put_into;
 use super::materials::listed;
+use super::shape::Placed;
 use super::{Checked, positive, vector, wrong};
 use crate::mesh::cells::CellMesh;
 use crate::mesh::surface_nets::surface_nets;

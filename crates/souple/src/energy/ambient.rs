@@ -68,6 +68,11 @@ impl Energy for Dissipation {
         }
     }
 
+    fn moves_followers(&self, _q: &Configuration, _elements: &[f64]) -> bool {
+        // They have no mass.
+        false
+    }
+
     fn add_diagonal(&self, _q: &Configuration, elements: &[f64], diagonal: &mut [DMat3]) {
         for (out, e) in diagonal.iter_mut().zip(elements) {
             *out += DMat3::from_diagonal(DVec3::splat(*e));

@@ -12,6 +12,8 @@
 
 use glam::{DMat3, DVec3};
 
+use super::cell_kernels::PackedMatrix;
+
 /// A part of a cell, from 0 to 1 along its axes, and its material.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
@@ -44,6 +46,8 @@ const ROWS_INSIDE: usize = 3 * SHAPES - ROWS;
 pub struct CellMatrix {
     /// Row by row.
     pub rows: Box<[[f64; ROWS]; ROWS]>,
+    /// The same as products read it.
+    pub(super) packed: PackedMatrix,
 }
 
 /// How far the shape functions of inside move as the corners of a cell do, which is needed to tell the strain in it.
@@ -109,6 +113,11 @@ fn add_point(all: &mut Full, g: &[DVec3; SHAPES], lambda: f64, mu: f64) {
 }
 
 impl CellMatrix {
+    fn from_rows(rows: Box<[[f64; ROWS]; ROWS]>) -> CellMatrix {
+        let packed = PackedMatrix::new(&rows);
+        CellMatrix { rows, packed }
+    }
+
     /// That of a cell of that size, m, with what fills it: does not lock.
     pub fn new(size: DVec3, parts: &[Part]) -> CellMatrix {
         CellMatrix::with_inside(size, parts).0
@@ -221,7 +230,7 @@ fn from_lower(at: impl Fn(usize, usize) -> f64) -> CellMatrix {
             rows[r][c] = at(r.max(c), r.min(c));
         }
     }
-    CellMatrix { rows }
+    CellMatrix::from_rows(rows)
 }
 
 /// The weights L of the corners of a cell at the corners of its child in an octant: u_child = L u_parent.
@@ -250,7 +259,7 @@ pub fn condense(children: &[Option<CellMatrix>; 8]) -> CellMatrix {
             }
         }
     }
-    CellMatrix { rows }
+    CellMatrix::from_rows(rows)
 }
 
 /// The consistent mass matrix of a cell, kg, the same for each axis.

@@ -13,6 +13,7 @@
 use glam::{DMat3, DVec3};
 
 use super::tetrahedra::{LEAST, PLANES, RestTetrahedron};
+use super::{Configuration, at_corners};
 use crate::lanes::{Instructions, Kernel, Lanes};
 use crate::math::four::{
     Four, Matrix, Number, Symmetric, Vector, cross, dot, nearest_rotation, symmetric_cofactors,
@@ -349,14 +350,14 @@ struct Add<'a> {
     elements: &'a [RestTetrahedron],
     kept: &'a [Kept],
     what: Sum<'a>,
-    out: &'a mut [DVec3],
+    out: &'a mut [[DVec3; 4]],
 }
 
 impl Kernel for Add<'_> {
     type Output = ();
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        for (elements, kept) in self.elements.chunks(4).zip(self.kept) {
+        for ((elements, kept), out) in self.elements.chunks(4).zip(self.kept).zip(self.out.chunks_mut(4)) {
             let (of, found) = (four_of(elements), load(kept));
             let mut sums = [[Four::splat(0.0); 3]; 3];
             let moved = match self.what {
@@ -369,13 +370,10 @@ impl Kernel for Add<'_> {
             if let Some((d, factor)) = moved {
                 add_scaled(&mut sums, found.product(edges(of, d)), factor);
             }
-            for (l, e) in elements.iter().enumerate() {
+            for (l, out) in out.iter_mut().enumerate() {
                 let at = |k: usize| DVec3::new(sums[k][0].0[l], sums[k][1].0[l], sums[k][2].0[l]);
                 let (b, c, d) = (at(0), at(1), at(2));
-                self.out[e.corners[0] as usize] -= b + c + d;
-                self.out[e.corners[1] as usize] += b;
-                self.out[e.corners[2] as usize] += c;
-                self.out[e.corners[3] as usize] += d;
+                *out = [-(b + c + d), b, c, d];
             }
         }
     }
@@ -392,7 +390,26 @@ fn add_scaled(sums: &mut [Vector<Four>; 3], more: [Vector<Four>; 3], by: f64) {
 }
 
 /// Adds forces or products at the corners of all elements.
-pub(super) fn add(elements: &[RestTetrahedron], kept: &[Kept], what: Sum, out: &mut [DVec3]) {
+pub(super) fn add(
+    q: &Configuration,
+    elements: &[RestTetrahedron],
+    kept: &[Kept],
+    what: Sum,
+    out: &mut [DVec3],
+) {
+    at_corners::add(
+        q,
+        |e| elements[e].corners,
+        elements.len(),
+        out,
+        |first, out| {
+            evaluate(&elements[first..first + out.len()], &kept[first / 4..], what, out);
+        },
+    );
+}
+
+/// Forces or products at the corners of some elements.
+fn evaluate(elements: &[RestTetrahedron], kept: &[Kept], what: Sum, out: &mut [[DVec3; 4]]) {
     Instructions::detect().run(Add { elements, kept, what, out });
 }
 
@@ -494,6 +511,14 @@ mod tests {
         all
     }
 
+    fn add_serially(elements: &[RestTetrahedron], kept: &[Kept], what: Sum, out: &mut [DVec3]) {
+        let mut terms = vec![[DVec3::ZERO; 4]; elements.len()];
+        evaluate(elements, kept, what, &mut terms);
+        for (e, terms) in elements.iter().zip(terms) {
+            e.corners.iter().zip(terms).for_each(|(v, term)| out[*v as usize] += term);
+        }
+    }
+
     fn linearised(elements: &[RestTetrahedron], x: &[DVec3]) -> Vec<f64> {
         let mut numbers = vec![0.0; length(elements.len())];
         linearise(elements, &[], x, &Parallel::default(), &mut numbers);
@@ -529,7 +554,7 @@ mod tests {
             let d: Vec<DVec3> =
                 (0..x.len() as u64).map(|i| DVec3::from([0, 1, 2].map(|c| uniform(i, c) - 0.5))).collect();
             let mut product = vec![DVec3::ZERO; x.len()];
-            add(&elements, kept(&numbers), Sum::Product(&d, 0.5), &mut product);
+            add_serially(&elements, kept(&numbers), Sum::Product(&d, 0.5), &mut product);
             let mut by_blocks = vec![DVec3::ZERO; x.len()];
             visit(&elements, kept(&numbers), 0.5, &mut |corners, blocks| {
                 let pairs = (0..4).flat_map(|a| (a + 1..4).map(move |b| (a, b)));
@@ -548,7 +573,7 @@ mod tests {
                 assert!((*a - *b).length() < 1e-13 * size, "{a} {b}");
             }
             let mut forces = vec![DVec3::ZERO; x.len()];
-            add(&elements, kept(&numbers), Sum::Forces(Some((&d, 1e-4))), &mut forces);
+            add_serially(&elements, kept(&numbers), Sum::Forces(Some((&d, 1e-4))), &mut forces);
             for e in &elements {
                 let pull = stress(SolidLaw::Polar, e.deformation(&x), e.lambda, e.mu).1 * e.volume;
                 for (&v, g) in e.corners.iter().zip(e.gradients) {

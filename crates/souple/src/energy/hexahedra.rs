@@ -17,10 +17,11 @@
 
 use glam::{DMat3, DVec3};
 
-use super::cell::{CORNERS, CellMatrix, Inside, ROWS, corner, gradients};
+use super::cell::{CORNERS, CellMatrix, Inside, corner, gradients};
+use super::cell_kernels::{self, Cells};
 use super::plastic::{Yielding, flow};
 use super::tetrahedra::{hooke, inverse_triangle};
-use super::{Configuration, Energy, Felt, PairBlock, Part};
+use super::{Configuration, Energy, Felt, PairBlock, Part, at_corners};
 use crate::math::{cofactors, polar, qr};
 use crate::mesh::Topology;
 use crate::scene::SolidLaw;
@@ -68,7 +69,7 @@ pub struct Content {
     pub middle: Option<DVec3>,
 }
 
-type Corners = [DVec3; CORNERS];
+pub(super) type Corners = [DVec3; CORNERS];
 
 /// A cell in the frame that turns with it.
 struct Turned {
@@ -107,30 +108,44 @@ fn frame_of(law: SolidLaw, slopes: &Corners, x: &Corners) -> (DMat3, DMat3) {
 fn turned(kind: &CellKind, law: SolidLaw, x: Corners) -> Turned {
     let slopes = gradients(kind.size, DVec3::splat(0.5));
     let (frame, rest) = frame_of(law, &slopes, &x);
+    turned_by(kind, frame, rest, slopes, x)
+}
+
+/// The same with a frame that is known, and what it does not explain.
+#[inline(always)]
+fn turned_by(kind: &CellKind, frame: DMat3, rest: DMat3, slopes: Corners, x: Corners) -> Turned {
     let back = frame.transpose();
     let middle = x.iter().fold(DVec3::ZERO, |sum, x1| sum + (*x1 - x[0])) / CORNERS as f64 + x[0];
     let y: Corners = std::array::from_fn(|c| back * (x[c] - middle));
     let moved: Corners = std::array::from_fn(|c| y[c] - (corner(c) - 0.5) * kind.size);
-    let pull = product(&kind.matrix, &moved);
+    let pull = kind.matrix.packed.times(&moved);
     let energy = 0.5 * moved.iter().zip(&pull).map(|(e, g)| e.dot(*g)).sum::<f64>();
     Turned { frame, rest, slopes, y, moved, pull, energy }
 }
 
-/// K d.
+/// Forces on the corners of a cell whose frame is known, N, with damping by these velocities.
 #[inline(always)]
-fn product(matrix: &CellMatrix, d: &Corners) -> Corners {
-    let mut out = [0.0; ROWS];
-    // By columns, which are rows: the matrix is symmetric, and so the loop inside is over neighbours in memory.
-    for (row, d) in matrix.rows.iter().zip(d.iter().flat_map(|d| d.to_array())) {
-        for (out, k) in out.iter_mut().zip(row) {
-            *out += k * d;
-        }
+pub(super) fn forces_in_frame(
+    kind: &CellKind,
+    law: SolidLaw,
+    frame: DMat3,
+    x: Corners,
+    damping: Option<(Corners, f64)>,
+) -> Corners {
+    let (slopes, back) = (gradients(kind.size, DVec3::splat(0.5)), frame.transpose());
+    // Of both frames, the nearest rotation and that along edges, it is what the frame leaves of the mean deformation.
+    let rest = back * sum_of_dyads(x.map(|x1| x1 - x[0]), slopes);
+    let mut forces = turned_by(kind, frame, rest, slopes, x).forces(law);
+    if let Some((v, damping)) = damping {
+        let rub = kind.matrix.packed.times(&v.map(|v| back * v));
+        forces.iter_mut().zip(rub).for_each(|(f, rub)| *f -= frame * rub * damping);
     }
-    std::array::from_fn(|c| DVec3::from_slice(&out[3 * c..]))
+    forces
 }
 
 impl Turned {
     /// Forces on the corners, N: −∂E/∂x, with the turn of the frame in it.
+    #[inline(always)]
     fn forces(&self, law: SolidLaw) -> Corners {
         let torque: DVec3 = self.y.iter().zip(&self.pull).map(|(y, g)| y.cross(*g)).sum();
         let turns: Corners = match law {
@@ -170,7 +185,32 @@ const STRIDE: usize = 9;
 /// Numbers before those: what stiffness is multiplied with, and damping.
 const HEAD: usize = 2;
 
+/// The frames of a linearisation.
+fn frames_of(elements: &[f64]) -> &[[f64; STRIDE]] {
+    elements.get(HEAD..).unwrap_or(&[]).as_chunks().0
+}
+
 impl Hexahedra {
+    /// The cells as kernels take them, with what they have flowed to.
+    fn packed<'e>(&'e self, plastic: &'e [DMat3]) -> Cells<'e> {
+        Cells { corners: &self.corners, kind: &self.kind, kinds: &self.kinds, plastic }
+    }
+
+    /// Adds forces, with damping times that factor, in frames that are known.
+    fn add_forces(&self, q: &Configuration, elements: &[f64], damping: f64, f: &mut [DVec3]) {
+        let (frames, cells) = (frames_of(elements), self.packed(q.plastic));
+        let damping = (damping > 0.0).then_some((q.v, damping));
+        at_corners::add(
+            q,
+            |e| self.corners[e],
+            self.corners.len(),
+            f,
+            |first, out| {
+                cell_kernels::forces(cells.from(first), self.law, &frames[first..], q.x, damping, out);
+            },
+        );
+    }
+
     fn cells(&self) -> impl Iterator<Item = (&[u32; 8], &CellKind)> {
         self.corners.iter().zip(&self.kind).map(|(corners, kind)| (corners, &self.kinds[*kind as usize]))
     }
@@ -180,7 +220,7 @@ impl Hexahedra {
         plastic: &'e [DMat3],
         elements: &'e [f64],
     ) -> impl Iterator<Item = (&'e [u32; 8], &'e CellKind, Option<Unflow>, DMat3)> {
-        let frames = elements.get(HEAD..).unwrap_or(&[]).as_chunks::<STRIDE>().0;
+        let frames = frames_of(elements);
         self.flowed(plastic).zip(frames).map(|((corners, kind, unflow), r)| {
             let r = DMat3::from_cols_array(r);
             (corners, kind, unflow, r)
@@ -215,28 +255,28 @@ fn gather(corners: &[u32; 8], x: &[DVec3]) -> Corners {
 }
 
 /// How a cell that has flowed is put back into the shape it was made with: corner c goes to x_c + Σ w_cd x_d.
-struct Unflow {
+pub(super) struct Unflow {
     /// (Fₚ⁻¹ − I) y₀ of each corner, m.
     shifts: Corners,
     slopes: Corners,
 }
 
 impl Unflow {
-    fn new(kind: &CellKind, plastic: DMat3) -> Unflow {
+    pub(super) fn new(kind: &CellKind, plastic: DMat3) -> Unflow {
         let back = cofactors(plastic).transpose() - DMat3::IDENTITY;
         let shifts = std::array::from_fn(|c| back * ((corner(c) - 0.5) * kind.size));
         Unflow { shifts, slopes: gradients(kind.size, DVec3::splat(0.5)) }
     }
 
     /// Places or displacements of the corners.
-    fn apply(&self, x: Corners) -> Corners {
+    pub(super) fn apply(&self, x: Corners) -> Corners {
         // From one corner, as weights sum to nothing.
         let mean = sum_of_dyads(x.map(|x1| x1 - x[0]), self.slopes);
         std::array::from_fn(|c| x[c] + mean * self.shifts[c])
     }
 
     /// Forces on the corners.
-    fn transposed(&self, f: Corners) -> Corners {
+    pub(super) fn transposed(&self, f: Corners) -> Corners {
         let mean = sum_of_dyads(f, self.shifts);
         std::array::from_fn(|c| f[c] + mean * self.slopes[c])
     }
@@ -260,16 +300,9 @@ fn sum_of_dyads(a: Corners, b: Corners) -> DMat3 {
     a.into_iter().zip(b).fold(DMat3::ZERO, |m, (a, b)| m + DMat3::from_cols(a * b.x, a * b.y, a * b.z))
 }
 
-/// The block of two corners of a matrix, in the frame R.
+/// The block of two corners of a matrix as products have it, in the frame R.
 fn block(matrix: &CellMatrix, r: DMat3, a: usize, b: usize) -> DMat3 {
-    let column = |k: usize| {
-        DVec3::new(
-            matrix.rows[3 * a][3 * b + k],
-            matrix.rows[3 * a + 1][3 * b + k],
-            matrix.rows[3 * a + 2][3 * b + k],
-        )
-    };
-    r * DMat3::from_cols(column(0), column(1), column(2)) * r.transpose()
+    r * matrix.packed.block(a, b) * r.transpose()
 }
 
 impl Energy for Hexahedra {
@@ -309,7 +342,7 @@ impl Energy for Hexahedra {
             let mut forces = cell.forces(self.law);
             if self.damping > 0.0 {
                 let (frame, back) = (cell.frame, cell.frame.transpose());
-                let rub = product(&kind.matrix, &seen(&unflow, gather(corners, q.v)).map(|v| back * v));
+                let rub = kind.matrix.packed.times(&seen(&unflow, gather(corners, q.v)).map(|v| back * v));
                 forces.iter_mut().zip(rub).for_each(|(f, rub)| *f -= frame * rub * self.damping);
             }
             for (&v, force) in corners.iter().zip(felt(&unflow, forces)) {
@@ -321,6 +354,14 @@ impl Energy for Hexahedra {
     fn linearise(&self, q: &Configuration, hx: f64, hv: f64, elements: &mut Vec<f64>) {
         elements.clear();
         elements.extend([hx, hv * self.damping]);
+        if self.law == SolidLaw::Polar && q.plastic.is_empty() {
+            elements.resize(HEAD + STRIDE * self.corners.len(), 0.0);
+            let frames = elements[HEAD..].as_chunks_mut().0;
+            q.parallel.heavy_blocks(frames, |start, frames| {
+                cell_kernels::frames(self.packed(&[]).from(start), q.x, frames);
+            });
+            return;
+        }
         for (corners, kind, unflow) in self.flowed(q.plastic) {
             let slopes = gradients(kind.size, DVec3::splat(0.5));
             let (frame, _) = frame_of(self.law, &slopes, &seen(&unflow, gather(corners, q.x)));
@@ -328,19 +369,34 @@ impl Energy for Hexahedra {
         }
     }
 
+    fn add_force_linearised(&self, q: &Configuration, elements: &[f64], f: &mut [DVec3]) {
+        self.add_forces(q, elements, self.damping, f);
+    }
+
+    fn add_implicit_force(&self, q: &Configuration, elements: &[f64], h: f64, f: &mut [DVec3]) -> bool {
+        self.add_forces(q, elements, self.damping + elements[0] / h, f);
+        true
+    }
+
     fn add_product(&self, q: &Configuration, elements: &[f64], part: Part, d: &[DVec3], out: &mut [DVec3]) {
         let scale = match part {
             Part::Stiffness => elements[0],
             Part::StiffnessAndDamping => elements[0] + elements[1],
         };
-        for (corners, kind, unflow, r) in self.linearised(q.plastic, elements) {
-            let back = r.transpose();
-            let change = product(&kind.matrix, &seen(&unflow, gather(corners, d)).map(|d| back * d));
-            let change = felt(&unflow, change.map(|change| r * change));
-            for (&v, change) in corners.iter().zip(change) {
-                out[v as usize] += change * scale;
-            }
-        }
+        let (frames, cells) = (frames_of(elements), self.packed(q.plastic));
+        at_corners::add(
+            q,
+            |e| self.corners[e],
+            self.corners.len(),
+            out,
+            |first, out| {
+                cell_kernels::products(cells.from(first), &frames[first..], d, scale, out);
+            },
+        );
+    }
+
+    fn moves_followers(&self, q: &Configuration, _elements: &[f64]) -> bool {
+        q.topology.corners_follow
     }
 
     fn add_diagonal(&self, q: &Configuration, elements: &[f64], diagonal: &mut [DMat3]) {

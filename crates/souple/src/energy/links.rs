@@ -255,12 +255,20 @@ impl Energy for Within<'_> {
         self.energy.add_force_linearised(&self.own(q), elements, &mut f[self.range()]);
     }
 
+    fn add_implicit_force(&self, q: &Configuration, elements: &[f64], h: f64, f: &mut [DVec3]) -> bool {
+        self.energy.add_implicit_force(&self.own(q), elements, h, &mut f[self.range()])
+    }
+
     fn linearise(&self, q: &Configuration, hx: f64, hv: f64, elements: &mut Vec<f64>) {
         self.energy.linearise(&self.own(q), hx, hv, elements);
     }
 
     fn add_product(&self, q: &Configuration, elements: &[f64], part: Part, d: &[DVec3], out: &mut [DVec3]) {
         self.energy.add_product(&self.own(q), elements, part, &d[self.range()], &mut out[self.range()]);
+    }
+
+    fn moves_followers(&self, q: &Configuration, elements: &[f64]) -> bool {
+        self.energy.moves_followers(&self.own(q), elements)
     }
 
     fn add_diagonal(&self, q: &Configuration, elements: &[f64], diagonal: &mut [DMat3]) {

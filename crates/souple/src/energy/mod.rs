@@ -6,8 +6,10 @@
 
 mod ambient;
 mod area;
+mod at_corners;
 mod bending;
 pub mod cell;
+mod cell_kernels;
 mod contact;
 mod corotated;
 mod fan;
@@ -148,6 +150,12 @@ pub trait Energy: Debug + Send + Sync {
         self.add_force(q, f);
     }
 
+    /// Adds f + h ∂f/∂x v, N, where `elements` were evaluated at the same configuration for backward Euler with steps of `h`, if it can do so at once;
+    /// tells whether it did. Else it is made of forces and a product.
+    fn add_implicit_force(&self, _q: &Configuration, _elements: &[f64], _h: f64, _f: &mut [DVec3]) -> bool {
+        false
+    }
+
     /// Evaluates −hx ∂f/∂x and −hv ∂f/∂v into `elements`, which is cleared first.
     fn linearise(&self, _q: &Configuration, _hx: f64, _hv: f64, elements: &mut Vec<f64>) {
         elements.clear();
@@ -162,6 +170,11 @@ pub trait Energy: Debug + Send + Sync {
         _d: &[DVec3],
         _out: &mut [DVec3],
     ) {
+    }
+
+    /// Whether A has rows of particles that follow others: else products need not know how these move.
+    fn moves_followers(&self, _q: &Configuration, elements: &[f64]) -> bool {
+        !elements.is_empty()
     }
 
     /// Adds the diagonal blocks of A.

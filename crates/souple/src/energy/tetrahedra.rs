@@ -369,10 +369,17 @@ impl Energy for Tetrahedra {
         match self.kept(elements) {
             Kept::Corotated(kept) => {
                 let damping = (self.damping > 0.0).then_some((q.v, self.damping));
-                corotated::add(&self.elements, kept, Sum::Forces(damping), f);
+                corotated::add(q, &self.elements, kept, Sum::Forces(damping), f);
             }
             Kept::Blocks(_) => self.add_force(q, f),
         }
+    }
+
+    fn add_implicit_force(&self, q: &Configuration, elements: &[f64], h: f64, f: &mut [DVec3]) -> bool {
+        let Kept::Corotated(kept) = self.kept(elements) else { return false };
+        let damping = Some((q.v, self.damping + elements[0] / h));
+        corotated::add(q, &self.elements, kept, Sum::Forces(damping), f);
+        true
     }
 
     fn linearise(&self, q: &Configuration, hx: f64, hv: f64, elements: &mut Vec<f64>) {
@@ -390,13 +397,13 @@ impl Energy for Tetrahedra {
         }
     }
 
-    fn add_product(&self, _q: &Configuration, elements: &[f64], part: Part, d: &[DVec3], out: &mut [DVec3]) {
+    fn add_product(&self, q: &Configuration, elements: &[f64], part: Part, d: &[DVec3], out: &mut [DVec3]) {
         let scale = match part {
             Part::Stiffness => elements[0],
             Part::StiffnessAndDamping => elements[0] + elements[1],
         };
         match self.kept(elements) {
-            Kept::Corotated(kept) => corotated::add(&self.elements, kept, Sum::Product(d, scale), out),
+            Kept::Corotated(kept) => corotated::add(q, &self.elements, kept, Sum::Product(d, scale), out),
             Kept::Blocks(kept) => {
                 for (e, kept) in self.elements.iter().zip(kept) {
                     let product = multiply(&read(kept), e.corners.map(|v| d[v as usize]));
@@ -406,6 +413,10 @@ impl Energy for Tetrahedra {
                 }
             }
         }
+    }
+
+    fn moves_followers(&self, q: &Configuration, _elements: &[f64]) -> bool {
+        q.topology.corners_follow
     }
 
     fn add_diagonal(&self, q: &Configuration, elements: &[f64], diagonal: &mut [DMat3]) {

@@ -109,8 +109,13 @@ impl Mapping {
 
     /// Puts followers where their parents say.
     pub fn apply(&self, x: &mut [DVec3]) {
-        for (child, row) in self.rows() {
-            x[child as usize] = row.map(|(p, w)| x[p as usize] * w).sum();
+        for (child, ends) in self.children.iter().zip(self.start.windows(2)) {
+            let row = ends[0] as usize..ends[1] as usize;
+            let mut sum = DVec3::ZERO;
+            for (p, w) in self.parents[row.clone()].iter().zip(&self.weights[row]) {
+                sum += x[*p as usize] * *w;
+            }
+            x[*child as usize] = sum;
         }
     }
 

@@ -111,6 +111,11 @@ impl Rows {
         self.start.len().saturating_sub(1)
     }
 
+    /// How many items all rows have.
+    pub fn items(&self) -> usize {
+        self.items.len()
+    }
+
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -165,6 +170,10 @@ pub struct Topology {
     pub particle_springs: Rows,
     /// Derived: triangles of each particle.
     pub particle_triangles: Rows,
+    /// Derived: where each particle is among the corners of all tetrahedra, or of all hexahedra.
+    pub particle_corners: Rows,
+    /// Derived: whether a corner of a tetrahedron or a hexahedron follows others.
+    pub corners_follow: bool,
 }
 
 impl Topology {
@@ -193,9 +202,10 @@ impl Topology {
         self.version > 0 && self.in_use.is_none()
     }
 
-    /// Number of particles, springs or triangles, whichever are most.
+    /// Number of particles, springs, triangles or corners of elements, whichever are most.
     pub fn largest_count(&self) -> usize {
-        self.len().max(self.springs.len()).max(self.triangles.len())
+        let surface = self.len().max(self.springs.len()).max(self.triangles.len());
+        surface.max(self.particle_corners.items())
     }
 
     /// Adds the particles of another body after its own, with what solvers of several bodies need to know of them.
@@ -258,6 +268,12 @@ impl Topology {
             n,
             triangles.iter().enumerate().flat_map(|(t, tri)| tri.iter().map(move |&v| (v, t as u32))),
         );
+        let corners: &[u32] = match self.hexahedra.is_empty() {
+            true => self.tetrahedra.as_flattened(),
+            false => self.hexahedra.as_flattened(),
+        };
+        self.corners_follow = corners.iter().any(|v| self.mapping.follows(*v));
+        self.particle_corners = Rows::from_pairs(n, corners.iter().copied().zip(0..));
     }
 }
 

@@ -366,7 +366,7 @@ scene_type! {
         pub cycle: MultigridCycle,
         /// What smooths on each grid.
         pub smoother: Smoother,
-        /// Number of grids; without it, until the coarsest has fewer than 300 nodes (FAU-31).
+        /// Number of grids; without it, until the coarsest has fewer than 100 nodes (FAU-31).
         #[serde(skip_serializing_if = "Option::is_none")]
         pub levels: Option<u32>,
         /// Rounds of the smoother on each grid, on the way down and on the way up.
@@ -376,7 +376,7 @@ scene_type! {
 
 impl Default for Multigrid {
     fn default() -> Self {
-        Multigrid { cycle: MultigridCycle::V, smoother: Smoother::Chebyshev, levels: None, sweeps: 2 }
+        Multigrid { cycle: MultigridCycle::V, smoother: Smoother::GaussSeidel, levels: None, sweeps: 1 }
     }
 }
 
@@ -402,9 +402,9 @@ scene_type! {
     /// What smooths on a grid.
     #[derive(Copy, Default, Eq)]
     pub enum Smoother {
-        /// A polynomial of the blocks on the diagonal.
+        /// Gauss and Seidel's: node after node.
         #[default]
-        Chebyshev,
+        GaussSeidel,
         /// Conjugate gradients (FAU-30).
         ConjugateGradient,
     }

@@ -7,6 +7,8 @@
 use glam::{DMat3, DVec3};
 
 use crate::energy::PairBlock;
+use crate::lanes::{Instructions, Kernel, Lanes};
+use crate::math::four::{Four, Number, widen};
 use crate::parallel::Parallel;
 
 /// A square matrix of 3×3 blocks, in rows whose columns ascend.
@@ -151,15 +153,23 @@ impl BlockRows {
 
     /// The block on the diagonal of a row.
     pub(super) fn diagonal(&self, r: usize) -> DMat3 {
-        self.row(r).find(|(c, _)| *c as usize == r).map_or(DMat3::ZERO, |(_, block)| *block)
+        self.find(r, r).copied().unwrap_or(DMat3::ZERO)
     }
 
-    #[inline(always)]
+    /// The block of a row and a column, if there is one.
+    fn find(&self, r: usize, column: usize) -> Option<&DMat3> {
+        let range = self.start[r]..self.start[r + 1];
+        let at = self.columns[range.clone()].binary_search(&(column as u32)).ok()?;
+        self.blocks[range].get(at)
+    }
+
+    #[cfg(test)]
     fn row_product(&self, r: usize, d: &[DVec3]) -> DVec3 {
         self.row(r).fold(DVec3::ZERO, |sum, (c, block)| sum + *block * d[c as usize])
     }
 
     /// out = A d.
+    #[cfg(test)]
     pub(super) fn multiply(&self, d: &[DVec3], out: &mut [DVec3], parallel: &Parallel) {
         parallel.heavy_blocks(out, |start, block| {
             for (k, out) in block.iter_mut().enumerate() {
@@ -169,6 +179,7 @@ impl BlockRows {
     }
 
     /// r −= A d.
+    #[cfg(test)]
     pub(super) fn subtract_product(&self, d: &[DVec3], r: &mut [DVec3], parallel: &Parallel) {
         parallel.heavy_blocks(r, |start, block| {
             for (k, r) in block.iter_mut().enumerate() {
@@ -208,8 +219,244 @@ impl BlockRows {
     }
 }
 
+/// The same matrix in 32 bits, for work that need not be exact; sums are taken in 64. Half of what would have to be read.
+///
+/// Nodes are coloured so that no two of one colour are joined (in the order they come, each with the first colour that none of its neighbours has). Rows
+/// stand by colour, and in a row come the columns of lower colours, then the diagonal, then those of higher colours. It is exactly symmetric.
+#[derive(Debug, Default)]
+pub(super) struct SingleRows {
+    /// The node of each row.
+    nodes: Vec<u32>,
+    /// Where the rows of each colour begin, and the end.
+    colours: Vec<usize>,
+    start: Vec<usize>,
+    /// Where the diagonal of each row stands.
+    middle: Vec<usize>,
+    columns: Vec<u32>,
+    /// Nine numbers of each block, by columns, and three more at the end.
+    numbers: Vec<f32>,
+}
+
+/// Which columns of a row are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Columns {
+    /// Those of lower colours.
+    Lower,
+    /// Those of higher colours.
+    Higher,
+    /// Both: all but the diagonal.
+    Others,
+    /// All.
+    All,
+}
+
+impl SingleRows {
+    pub(super) fn new(matrix: &BlockRows) -> SingleRows {
+        let colour = colours(matrix);
+        let mut nodes: Vec<u32> = (0..matrix.len() as u32).collect();
+        nodes.sort_by_key(|v| colour[*v as usize]);
+        let most = colour.iter().max().map_or(0, |c| c + 1);
+        let colours = (0..=most).map(|c| nodes.partition_point(|v| colour[*v as usize] < c)).collect();
+        let mut rows = SingleRows { nodes, colours, start: vec![0], ..SingleRows::default() };
+        for &node in &rows.nodes {
+            let r = node as usize;
+            let mut row: Vec<(u32, &DMat3)> = matrix.row(r).collect();
+            row.sort_by_key(|(column, _)| (colour[*column as usize], *column));
+            for (column, block) in row {
+                if column == node {
+                    rows.middle.push(rows.columns.len());
+                }
+                // Below the diagonal what is above it, so that it is exactly symmetric; on it, too.
+                let mirrored = matrix.find(column as usize, r).filter(|_| (column as usize) < r);
+                let mut block = mirrored.map_or(*block, |other| other.transpose());
+                if column == node {
+                    block = (block + block.transpose()) * 0.5;
+                }
+                rows.columns.push(column);
+                rows.numbers.extend(block.to_cols_array().map(|number| number as f32));
+            }
+            rows.start.push(rows.columns.len());
+        }
+        rows.numbers.extend([0.0; 3]);
+        rows
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The node of each row.
+    pub(super) fn nodes(&self) -> &[u32] {
+        &self.nodes
+    }
+
+    /// Whether all numbers fit into 32 bits.
+    pub(super) fn is_finite(&self) -> bool {
+        self.numbers.iter().all(|number| number.is_finite())
+    }
+
+    /// How many colours there are.
+    pub(super) fn colours(&self) -> usize {
+        self.colours.len().saturating_sub(1)
+    }
+
+    /// The rows of a colour.
+    pub(super) fn rows_of(&self, colour: usize) -> std::ops::Range<usize> {
+        self.colours[colour]..self.colours[colour + 1]
+    }
+
+    /// The block on the diagonal of a row, as rounded.
+    pub(super) fn diagonal(&self, row: usize) -> DMat3 {
+        let numbers = &self.numbers[9 * self.middle[row]..];
+        DMat3::from_cols_array(&std::array::from_fn(|k| f64::from(numbers[k])))
+    }
+
+    /// Products of the rows from `first` on with some of their columns, into a list in the order of rows.
+    pub(super) fn multiply(
+        &self,
+        first: usize,
+        columns: Columns,
+        d: &[DVec3],
+        out: &mut [DVec3],
+        parallel: &Parallel,
+    ) {
+        let instructions = Instructions::detect();
+        parallel.heavy_blocks(out, |start, out| {
+            instructions.run(Multiply { matrix: self, first: first + start, columns, d, out });
+        });
+    }
+}
+
+/// A colour for each row, so that rows that are joined differ.
+fn colours(matrix: &BlockRows) -> Vec<usize> {
+    let mut colour = vec![usize::MAX; matrix.len()];
+    let mut taken_by: Vec<usize> = Vec::new();
+    for r in 0..matrix.len() {
+        for (column, _) in matrix.row(r) {
+            if let Some(taken) = taken_by.get_mut(colour[column as usize]) {
+                *taken = r;
+            }
+        }
+        let free = taken_by.iter().position(|by| *by != r).unwrap_or(taken_by.len());
+        if free == taken_by.len() {
+            // Never the number of a row.
+            taken_by.push(usize::MAX);
+        }
+        colour[r] = free;
+    }
+    colour
+}
+
+struct Multiply<'a> {
+    matrix: &'a SingleRows,
+    first: usize,
+    columns: Columns,
+    d: &'a [DVec3],
+    out: &'a mut [DVec3],
+}
+
+impl Kernel for Multiply<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Multiply { matrix, first, columns, d, out } = self;
+        let zero = Four::splat(0.0);
+        for (k, out) in out.iter_mut().enumerate() {
+            let row = first + k;
+            let (start, middle, end) = (matrix.start[row], matrix.middle[row], matrix.start[row + 1]);
+            // Three sums: one would wait for itself.
+            let mut sums = [zero; 3];
+            match columns {
+                Columns::Lower => matrix.add(&mut sums, start, middle, d),
+                Columns::Higher => matrix.add(&mut sums, middle + 1, end, d),
+                Columns::Others => {
+                    matrix.add(&mut sums, start, middle, d);
+                    matrix.add(&mut sums, middle + 1, end, d);
+                }
+                Columns::All => matrix.add(&mut sums, start, end, d),
+            }
+            let [x, y, z, _] = (sums[0] + sums[1] + sums[2]).0;
+            *out = DVec3::new(x, y, z);
+        }
+    }
+}
+
+impl SingleRows {
+    /// Adds blocks times vectors. What the fourth of each four sums up belongs to nobody.
+    #[inline(always)]
+    fn add(&self, sums: &mut [Four; 3], start: usize, end: usize, d: &[DVec3]) {
+        let numbers = &self.numbers[9 * start..9 * end + 3];
+        for (k, column) in self.columns[start..end].iter().enumerate() {
+            let v = d[*column as usize];
+            let Some(block) = numbers[9 * k..].first_chunk::<12>() else { break };
+            let [a, b, c, e, f, g, h, i, j, o, ..] = *block;
+            sums[0] = sums[0] + widen([a, b, c, e]) * Four::splat(v.x);
+            sums[1] = sums[1] + widen([e, f, g, h]) * Four::splat(v.y);
+            sums[2] = sums[2] + widen([h, i, j, o]) * Four::splat(v.z);
+        }
+    }
+}
+
 /// The symmetric block with these six numbers times a vector.
 #[inline(always)]
 pub(super) fn times_symmetric([xx, xy, xz, yy, yz, zz]: [f64; 6], r: DVec3) -> DVec3 {
     DVec3::new(xx * r.x + xy * r.y + xz * r.z, xy * r.x + yy * r.y + yz * r.z, xz * r.x + yz * r.y + zz * r.z)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::uniform;
+
+    /// A matrix of a grid of nodes that are joined with all their neighbours.
+    fn matrix(side: u32) -> BlockRows {
+        let place = |i: u32| [i % side, i / side % side, i / side / side];
+        let near = |a: [u32; 3], b: [u32; 3]| a.iter().zip(b).all(|(a, b)| a.abs_diff(b) <= 1);
+        let count = side * side * side;
+        let noise =
+            |i: u32| DMat3::from_cols_array(&std::array::from_fn(|k| uniform(u64::from(i), k as u64) - 0.5));
+        let pairs = (0..count).flat_map(|i| (0..i).map(move |j| (i, j)));
+        let pairs = pairs.filter(|&(i, j)| near(place(i), place(j)));
+        let pairs: Vec<PairBlock> =
+            pairs.map(|(i, j)| PairBlock { i, j, block: noise(i * count + j) }).collect();
+        let diagonal = vec![DMat3::from_diagonal(DVec3::splat(30.0)); count as usize];
+        let place: Vec<Option<u32>> = (0..count).map(Some).collect();
+        BlockRows::assemble(count as usize, &place, &diagonal, &pairs)
+    }
+
+    #[test]
+    fn rows_of_one_colour_are_not_joined() {
+        let matrix = matrix(6);
+        let colour = colours(&matrix);
+        assert_eq!(colour.iter().max(), Some(&7), "a grid needs eight");
+        for r in 0..matrix.len() {
+            assert!(matrix.row(r).all(|(c, _)| c as usize == r || colour[c as usize] != colour[r]));
+        }
+    }
+
+    #[test]
+    fn products_in_32_bits_are_near_and_have_the_same_bits_with_any_instructions() {
+        let (matrix, parallel) = (matrix(6), Parallel::default());
+        let single = SingleRows::new(&matrix);
+        let n = matrix.len();
+        let d: Vec<DVec3> =
+            (0..n as u64).map(|i| DVec3::from([0, 1, 2].map(|k| uniform(9, 3 * i + k) - 0.5))).collect();
+        let mut exact = vec![DVec3::ZERO; n];
+        matrix.multiply(&d, &mut exact, &parallel);
+        let products = |columns: Columns| {
+            let (mut out, mut plain) = (vec![DVec3::ZERO; n], vec![DVec3::ZERO; n]);
+            single.multiply(0, columns, &d, &mut out, &parallel);
+            Instructions::Plain.run(Multiply { matrix: &single, first: 0, columns, d: &d, out: &mut plain });
+            assert_eq!(out, plain, "instructions change bits");
+            out
+        };
+        let [lower, higher, others, all] =
+            [Columns::Lower, Columns::Higher, Columns::Others, Columns::All].map(products);
+        for (row, v) in single.nodes().iter().enumerate() {
+            let near = |a: DVec3, b: DVec3| (a - b).length() < 1e-5;
+            let own = single.diagonal(row) * d[*v as usize];
+            assert!(near(all[row], exact[*v as usize]) && near(others[row] + own, all[row]));
+            assert!(near(lower[row] + higher[row], others[row]));
+        }
+    }
 }

@@ -5,7 +5,10 @@
 //! (never between thread counts).
 
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::sparse::linalg::cholesky::{LltRef, SymbolicCholesky, factorize_symbolic_cholesky};
+use faer::perm::PermRef;
+use faer::sparse::linalg::cholesky::{
+    LltRef, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
+};
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMat};
 use faer::{Conj, MatMut, Par, Side};
 use glam::{DMat3, DVec3};
@@ -54,6 +57,11 @@ impl<const K: usize> BlockCholesky<K> {
 
     /// Learns which pairs of particles have a block. Returns false if there is no memory for it.
     pub(super) fn learn(&mut self, n: usize, pairs: &[(u32, u32)]) -> bool {
+        self.learn_in_order(n, pairs, None)
+    }
+
+    /// The same, with the particles in the order in which they are to be eliminated, if it is known.
+    pub(super) fn learn_in_order(&mut self, n: usize, pairs: &[(u32, u32)], order: Option<&[u32]>) -> bool {
         let column_of = |i: u32, j: u32| (i.min(j) as usize, i.max(j) as usize);
         let mut entries: Vec<(usize, usize)> = Vec::with_capacity((n + pairs.len()) * K * K);
         for i in 0..n {
@@ -93,7 +101,15 @@ impl<const K: usize> BlockCholesky<K> {
         }
         let rows = entries.iter().map(|&(_, row)| row).collect();
         let symbolic = SymbolicSparseColMat::new_checked(n * K, n * K, column_start, None, rows);
-        let (order, settings) = (Default::default(), Default::default());
+        let forward: Vec<usize> =
+            order.unwrap_or(&[]).iter().flat_map(|&i| (0..K).map(move |k| i as usize * K + k)).collect();
+        let mut back = vec![0; forward.len()];
+        forward.iter().enumerate().for_each(|(at, &i)| back[i] = at);
+        let order = match order {
+            Some(_) => SymmetricOrdering::Custom(PermRef::new_checked(&forward, &back, n * K)),
+            None => SymmetricOrdering::default(),
+        };
+        let settings = Default::default();
         let Ok(factor) = factorize_symbolic_cholesky(symbolic.as_ref(), Side::Lower, order, settings) else {
             return false;
         };
@@ -152,12 +168,11 @@ impl<const K: usize> BlockCholesky<K> {
         found
     }
 
-    /// The factor in a form that is solved faster and not exactly, if it is large enough for that and near enough for the
-    /// particles that are free.
-    pub(super) fn panels(&self, is_free: impl Fn(usize) -> bool) -> Option<Panels> {
+    /// The factor in a form that is solved faster and not exactly, if it is large enough for that and near enough.
+    pub(super) fn panels(&self) -> Option<Panels> {
         let (pattern, numbers) = (self.pattern.as_ref()?, self.factor.as_ref()?);
         let mut panels = Panels::new(&pattern.factor, numbers)?;
-        panels.is_near(|i| is_free(i / K), |right| self.solve(right, 1)).then_some(panels)
+        panels.is_near(|right| self.solve(right, 1)).then_some(panels)
     }
 
     /// Solves in place for `columns` right-hand sides stored one after the other.

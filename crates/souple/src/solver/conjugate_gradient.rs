@@ -20,7 +20,7 @@ use glam::{DMat3, DVec3};
 use super::cholesky::independent;
 use super::coarse::CoarseSpace;
 use super::warped::Warped;
-use super::{Capabilities, CutShort, Problem, Solver};
+use super::{Capabilities, CutShort, Problem, SolveWork, Solver, timed};
 use crate::energy::{Energy, PairBlock, Part};
 use crate::scene::Cg;
 
@@ -69,8 +69,10 @@ pub(super) fn right_hand_side<'a>(
         list.resize(x.len(), DVec3::ZERO);
     }
     for (energy, elements) in energies {
-        energy.add_force_linearised(&q, elements, b);
-        energy.add_product(&q, elements, Part::Stiffness, v, scratch);
+        if !energy.add_implicit_force(&q, elements, h, b) {
+            energy.add_force_linearised(&q, elements, b);
+            energy.add_product(&q, elements, Part::Stiffness, v, scratch);
+        }
     }
     problem.topology.mapping.apply_jt(b);
     problem.topology.mapping.apply_jt(scratch);
@@ -163,6 +165,7 @@ pub(super) struct ImplicitEulerCg {
     partial: Vec<f64>,
     iterations: u32,
     cut_short: CutShort,
+    work: SolveWork,
 }
 
 impl ImplicitEulerCg {
@@ -182,6 +185,7 @@ impl ImplicitEulerCg {
             partial: Vec::new(),
             iterations: 0,
             cut_short: CutShort::default(),
+            work: SolveWork::default(),
         }
     }
 
@@ -248,21 +252,25 @@ impl ImplicitEulerCg {
 
     /// Finds what of the preconditioned residuals is not found row by row, and returns the size of the residual, r·z.
     fn finish_preconditioning(&mut self, problem: &Problem) -> f64 {
-        let residuals = self.rows.iter().map(|r| r.residual);
+        let clock = Instant::now();
+        let size = self.precondition(problem);
+        self.work.precondition += clock.elapsed();
+        size
+    }
+
+    fn precondition(&mut self, problem: &Problem) -> f64 {
         match &mut self.preconditioner {
             Preconditioner::Warped(warped) => {
-                warped.solve(residuals, problem);
-                let warped = &*warped;
-                problem.parallel.blocks_sum(&mut self.rows, &mut self.partial, |start, rows| {
-                    let mut size = 0.0;
-                    for (k, row) in rows.iter_mut().enumerate() {
-                        row.preconditioned = warped.at(start + k);
-                        size += row.residual.dot(row.preconditioned);
-                    }
-                    size
-                })
+                let rows = &mut self.rows;
+                warped.solve(|i| rows[i].residual, problem);
+                let (warped, free) = (&*warped, warped.free());
+                let along = |k: usize| rows[free[k] as usize].residual.dot(warped.at(k));
+                let size = problem.parallel.sum(free.len(), &mut self.partial, along);
+                free.iter().enumerate().for_each(|(k, i)| rows[*i as usize].preconditioned = warped.at(k));
+                size
             }
             Preconditioner::Blocks(coarse) => {
+                let residuals = self.rows.iter().map(|r| r.residual);
                 let with_coarse = coarse.solve(residuals, problem.inverse_masses);
                 let coarse = &*coarse;
                 problem.parallel.blocks_sum(&mut self.rows, &mut self.partial, |start, rows| {
@@ -285,31 +293,50 @@ impl ImplicitEulerCg {
         let mut size = self.finish_preconditioning(problem);
         // A search that goes on is as exact as the one it goes on from, which may have had nothing to do.
         self.whole = if problem.again { self.whole.max(size) } else { size };
-        let first = self.whole;
+        let whole = self.whole;
         self.direction.clear();
         self.direction.extend(self.rows.iter().map(|r| r.preconditioned));
-        let target = self.settings.tolerance * self.settings.tolerance * first;
+        let target = self.settings.tolerance * self.settings.tolerance * whole;
         self.iterations = 0;
-        // Without a budget no clock is read, so that nothing can hang on it.
+        let q = problem.configuration(x, v, t);
+        let moves_followers =
+            self.linearised.each(problem).any(|(e, elements)| e.moves_followers(&q, elements));
+        // Particles before the first free one need not be looked at: of an embedded body, the surface that is seen.
+        let is_free = |w: &f64| *w != 0.0;
+        let first = match moves_followers {
+            true => 0,
+            false => problem.inverse_masses.iter().position(is_free).unwrap_or(0),
+        };
+        let by_blocks = matches!(self.preconditioner, Preconditioner::Blocks(_));
+        // Without a budget nothing hangs on a clock: what is booked is told to people alone.
         let clock = self.settings.max_ms.map(|ms| (Instant::now(), ms));
         let has_time = |done: u32| clock.is_none_or(|(start, ms)| done == 0 || millis(start) < ms);
         while size > target && self.iterations < self.settings.max_iterations && has_time(self.iterations) {
             self.iterations += 1;
-            problem.topology.mapping.apply_j(&mut self.direction);
-            multiply(problem, &self.linearised, x, v, t, &self.direction, &mut self.image);
-            let curvature = parallel.dot(&self.direction, &self.image, &mut self.partial);
+            let ImplicitEulerCg { linearised, direction, image, work, .. } = self;
+            timed(&mut work.product, || {
+                if moves_followers {
+                    problem.topology.mapping.apply_j(direction);
+                    multiply(problem, linearised, x, v, t, direction, image);
+                } else {
+                    multiply_from(first, problem, linearised, x, v, t, direction, image);
+                }
+            });
+            let curvature = parallel.dot(&self.direction[first..], &self.image[first..], &mut self.partial);
             let step = size / curvature;
-            let (direction, image) = (&self.direction, &self.image);
-            parallel.blocks(&mut self.rows, |start, rows| {
+            let (direction, image) = (&self.direction[first..], &self.image[first..]);
+            parallel.blocks(&mut self.rows[first..], |start, rows| {
                 for (k, row) in rows.iter_mut().enumerate() {
                     row.dv += direction[start + k] * step;
                     row.residual -= image[start + k] * step;
-                    row.precondition();
+                    if by_blocks {
+                        row.precondition();
+                    }
                 }
             });
             let before = size;
             size = self.finish_preconditioning(problem);
-            let (rows, image) = (&self.rows, &self.image);
+            let (rows, image) = (&self.rows[first..], &self.image[first..]);
             // Polak and Ribière's: the same, unless the preconditioner is not a symmetric matrix.
             let turn = match &self.preconditioner {
                 Preconditioner::Warped(warped) if !warped.is_symmetric() => {
@@ -318,14 +345,14 @@ impl ImplicitEulerCg {
                 }
                 _ => size / before,
             };
-            parallel.blocks(&mut self.direction, |start, block| {
+            parallel.blocks(&mut self.direction[first..], |start, block| {
                 for (k, d) in block.iter_mut().enumerate() {
                     *d = rows[start + k].preconditioned + *d * turn;
                 }
             });
         }
         if size > target {
-            self.cut_short.add((size / first).sqrt());
+            self.cut_short.add((size / whole).sqrt());
         }
         (size, size > target)
     }
@@ -408,17 +435,31 @@ fn multiply(
     d: &[DVec3],
     out: &mut [DVec3],
 ) {
+    multiply_from(0, problem, linearised, x, v, t, d, out);
+    problem.topology.mapping.apply_jt(out);
+}
+
+/// The same for the particles from one on, where none follows others as far as A is concerned.
+fn multiply_from(
+    first: usize,
+    problem: &Problem,
+    linearised: &Linearised,
+    x: &[DVec3],
+    v: &[DVec3],
+    t: f64,
+    d: &[DVec3],
+    out: &mut [DVec3],
+) {
     let q = problem.configuration(x, v, t);
-    let masses = &problem.topology.masses;
-    problem.parallel.blocks(out, |start, block| {
+    let (masses, from) = (&problem.topology.masses[first..], &d[first..]);
+    problem.parallel.blocks(&mut out[first..], |start, block| {
         for (k, out) in block.iter_mut().enumerate() {
-            *out = d[start + k] * masses[start + k];
+            *out = from[start + k] * masses[start + k];
         }
     });
     for (energy, elements) in linearised.each(problem) {
         energy.add_product(&q, elements, Part::StiffnessAndDamping, d, out);
     }
-    problem.topology.mapping.apply_jt(out);
 }
 
 impl Solver for ImplicitEulerCg {
@@ -438,9 +479,14 @@ impl Solver for ImplicitEulerCg {
         std::mem::take(&mut self.cut_short)
     }
 
+    fn take_work(&mut self) -> SolveWork {
+        std::mem::take(&mut self.work)
+    }
+
     fn advance(&mut self, problem: &Problem, x: &mut [DVec3], v: &mut [DVec3], t: f64, h: f64) {
         let of_body = problem.all_energies().count() - usize::from(problem.contacts.is_some());
         let known = if problem.again { of_body } else { 0 };
+        let clock = Instant::now();
         self.linearised.evaluate_from(known, problem, x, v, t, h);
         let each = || self.linearised.each(problem);
         if !problem.again {
@@ -448,12 +494,17 @@ impl Solver for ImplicitEulerCg {
         }
         right_hand_side(problem, each().skip(of_body), x, v, t, h, &mut self.b, &mut self.image);
         self.b.iter_mut().zip(&self.base).for_each(|(b, base)| *b += *base);
+        self.work.linearise += clock.elapsed();
+        let clock = Instant::now();
         if problem.again {
             self.begin_again(problem, x, v, t);
         } else {
             self.begin(problem, x, v, t, h);
         }
+        self.work.precondition += clock.elapsed();
         let (size, is_cut) = self.search(problem, x, v, t);
+        self.work.solves += 1;
+        self.work.iterations += u64::from(self.iterations);
         // Numbers that went wrong must not look like a solution: health has to see them.
         let failed = size.is_nan() || size < 0.0;
         let correction = if failed { Correction::default() } else { self.last_correction(problem) };

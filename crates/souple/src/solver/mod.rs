@@ -7,6 +7,7 @@ mod block_rows;
 mod cholesky;
 mod coarse;
 mod conjugate_gradient;
+mod dissection;
 pub mod equilibrium;
 mod explicit;
 mod filter;
@@ -22,6 +23,7 @@ mod warped;
 pub(crate) mod xpbd;
 
 use std::fmt::Debug;
+use std::time::{Duration, Instant};
 
 use glam::{DMat3, DVec3};
 
@@ -143,6 +145,40 @@ impl CutShort {
     }
 }
 
+/// What linear solves have cost. Nothing but people reads it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SolveWork {
+    /// How many there were.
+    pub solves: u64,
+    /// Iterations of all of them.
+    pub iterations: u64,
+    /// Time for forces and their derivatives, before the first iteration.
+    pub linearise: Duration,
+    /// Time for products with the matrix.
+    pub product: Duration,
+    /// Time for preconditioning, and for getting ready for it.
+    pub precondition: Duration,
+}
+
+impl SolveWork {
+    /// Adds what others have cost.
+    pub(crate) fn add(&mut self, other: SolveWork) {
+        self.solves += other.solves;
+        self.iterations += other.iterations;
+        self.linearise += other.linearise;
+        self.product += other.product;
+        self.precondition += other.precondition;
+    }
+}
+
+/// Does something and books the time it takes.
+pub(crate) fn timed<R>(time: &mut Duration, work: impl FnOnce() -> R) -> R {
+    let clock = Instant::now();
+    let result = work();
+    *time += clock.elapsed();
+    result
+}
+
 /// Advances the particles of a body.
 pub trait Solver: Debug + Send + Sync {
     /// What it is good for.
@@ -156,6 +192,11 @@ pub trait Solver: Debug + Send + Sync {
     /// Solves that were stopped early since it was last asked.
     fn take_cut_short(&mut self) -> CutShort {
         CutShort::default()
+    }
+
+    /// What its solves have cost since it was last asked; nothing for solvers that do not iterate.
+    fn take_work(&mut self) -> SolveWork {
+        SolveWork::default()
     }
 
     /// Whether contacts can be part of its system.
@@ -203,6 +244,14 @@ impl Method {
         match self {
             Method::Substeps(solver) => solver.take_cut_short(),
             Method::RealTime(_) => CutShort::default(),
+        }
+    }
+
+    /// What its solves have cost since it was last asked.
+    pub(crate) fn take_work(&mut self) -> SolveWork {
+        match self {
+            Method::Substeps(solver) => solver.take_work(),
+            Method::RealTime(_) => SolveWork::default(),
         }
     }
 }

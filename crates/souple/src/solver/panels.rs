@@ -11,7 +11,7 @@ use faer::sparse::linalg::cholesky::supernodal::SupernodalLltRef;
 use faer::sparse::linalg::cholesky::{SymbolicCholesky, SymbolicCholeskyRaw};
 
 use crate::lanes::{Instructions, Kernel, Lanes};
-use crate::math::four::{Four, Number};
+use crate::math::four::{Four, Number, widen};
 use crate::math::uniform;
 
 /// Columns with the same rows.
@@ -103,11 +103,9 @@ impl Panels {
     }
 
     /// Whether solutions are near the exact ones: for a force that is the same everywhere, which moves what is slow, and in energy for one
-    /// that differs from place to place. Unknowns that are not free feel none.
-    pub(super) fn is_near(&mut self, is_free: impl Fn(usize) -> bool, exact: impl Fn(&mut [f64])) -> bool {
-        let forces = |force: fn(usize) -> f64| -> Vec<f64> {
-            (0..self.order.len()).map(|i| if is_free(i) { force(i) } else { 0.0 }).collect()
-        };
+    /// that differs from place to place.
+    pub(super) fn is_near(&mut self, exact: impl Fn(&mut [f64])) -> bool {
+        let forces = |force: fn(usize) -> f64| -> Vec<f64> { (0..self.order.len()).map(force).collect() };
         let (same, rough) = (forces(|i| [1.0, -0.7, 0.4][i % 3]), forces(|i| uniform(1, i as u64) - 0.5));
         let mut solve = |force: &[f64]| {
             let (mut near, mut right) = (force.to_vec(), force.to_vec());
@@ -152,11 +150,6 @@ struct Solve<'a> {
     x: &'a mut [f64],
     column: &'a mut [[f64; 4]],
     sums: &'a mut [[f64; 4]],
-}
-
-#[inline(always)]
-fn widen([a, b, c, d]: [f32; 4]) -> Four {
-    Four([f64::from(a), f64::from(b), f64::from(c), f64::from(d)])
 }
 
 impl Kernel for Solve<'_> {
@@ -285,7 +278,7 @@ mod tests {
     #[test]
     fn panels_solve_nearly_what_the_factor_solves_exactly_with_the_same_bits_everywhere() {
         let cholesky = factored(100.0);
-        let mut panels = cholesky.panels(is_free).unwrap();
+        let mut panels = cholesky.panels().unwrap();
         let n = panels.order.len();
         let right: Vec<f64> = (0..n as u64).map(|i| uniform(7, i) - 0.5).collect();
         let (mut exact, mut near, mut plain) = (right.clone(), right.clone(), right.clone());
@@ -307,8 +300,8 @@ mod tests {
 
     #[test]
     fn panels_are_not_used_where_rounding_spoils_them() {
-        assert!(factored(1e3).panels(is_free).is_some());
+        assert!(factored(1e3).panels().is_some());
         // Beyond what 32 bits can hold.
-        assert!(factored(1e90).panels(is_free).is_none());
+        assert!(factored(1e90).panels().is_none());
     }
 }

@@ -16,6 +16,7 @@ use glam::{DMat3, DVec3};
 use super::Problem;
 use super::block_rows::BlockRows;
 use super::cholesky::BlockCholesky;
+use super::dissection;
 use super::incomplete::Incomplete;
 use super::multigrid::{Multigrid, lattice};
 use super::panels::Panels;
@@ -25,8 +26,9 @@ use crate::math::four::{Four, nearest_rotation};
 use crate::math::{inner, polar};
 use crate::scene::{Cg, Preconditioner};
 
-/// Bodies of so many hexahedra have multigrid by themselves: from there on it was faster in each step, and in the first by far.
-const MULTIGRID_FROM: usize = 2_000;
+/// Bodies whose nodes lie on a lattice have multigrid by themselves if so many of them are free: from there on it was faster in each step, and in the first
+/// by far.
+const MULTIGRID_FROM: usize = 3_000;
 
 /// How the system at rest is solved.
 #[derive(Debug)]
@@ -42,13 +44,14 @@ enum Inner {
 pub(super) struct Warped {
     settings: Cg,
     inner: Inner,
-    /// The free particles, which the grids of multigrid and incomplete factors are made of.
+    /// The free particles, which are solved for.
     free: Vec<u32>,
     /// What it was factored for: topology, step, and which particles are free.
     known: Option<(u64, u64, Vec<bool>)>,
     factored: bool,
     neighbours: Neighbours,
     rotations: Vec<DMat3>,
+    /// Right-hand side and solution of the free particles.
     unknown: Vec<f64>,
 }
 
@@ -100,87 +103,101 @@ impl Warped {
     /// Factors the matrix of the body at rest.
     fn factor(&mut self, problem: &Problem, t: f64, h: f64) -> bool {
         let (diagonal, pairs) = at_rest(problem, t, h);
-        self.neighbours = Neighbours::new(&problem.topology.rest_positions, &pairs);
-        let is_large = problem.topology.hexahedra.len() >= MULTIGRID_FROM;
+        let (place, free) = places_of_free(problem);
+        self.neighbours = Neighbours::new(&problem.topology.rest_positions, &pairs, &free);
+        self.free = free;
+        let is_large = self.free.len() >= MULTIGRID_FROM;
         match self.settings.preconditioner {
             Preconditioner::IncompleteCholesky => {
-                let (matrix, free) = free_rows(problem, &diagonal, &pairs);
                 let mut incomplete = Incomplete::default();
+                let matrix = BlockRows::assemble(self.free.len(), &place, &diagonal, &pairs);
                 let factored = incomplete.factor(&matrix);
-                (self.free, self.inner) = (free, Inner::Incomplete(incomplete));
+                self.inner = Inner::Incomplete(incomplete);
                 return factored;
             }
             Preconditioner::Auto if is_large => {}
             Preconditioner::Multigrid => {}
-            _ => return self.factor_wholly(problem, &diagonal, &pairs),
+            _ => return self.factor_wholly(problem, &place, &diagonal, &pairs),
         }
-        let (matrix, free) = free_rows(problem, &diagonal, &pairs);
         // Corners that are on no lattice: there are no nested grids.
-        let Some(places) = lattice(problem.topology, &free) else {
-            return self.factor_wholly(problem, &diagonal, &pairs);
+        let Some(places) = lattice(problem.topology, &self.free) else {
+            return self.factor_wholly(problem, &place, &diagonal, &pairs);
         };
+        let matrix = BlockRows::assemble(self.free.len(), &place, &diagonal, &pairs);
         let mut multigrid = Box::<Multigrid>::default();
-        let factored = multigrid.build(self.settings.multigrid, matrix, places, problem.parallel);
-        (self.free, self.inner) = (free, Inner::Multigrid(multigrid));
+        let factored = multigrid.build(self.settings.multigrid, matrix, places);
+        self.inner = Inner::Multigrid(multigrid);
         factored
     }
 
-    fn factor_wholly(&mut self, problem: &Problem, diagonal: &[DMat3], pairs: &[PairBlock]) -> bool {
+    fn factor_wholly(
+        &mut self,
+        problem: &Problem,
+        place: &[Option<u32>],
+        diagonal: &[DMat3],
+        pairs: &[PairBlock],
+    ) -> bool {
+        let free = &self.free;
+        let between: Vec<(u32, u32, &DMat3)> = pairs
+            .iter()
+            .filter_map(|p| Some((place[p.i as usize]?, place[p.j as usize]?, &p.block)))
+            .collect();
+        let names: Vec<(u32, u32)> = between.iter().map(|&(i, j, _)| (i, j)).collect();
+        let rest: Vec<DVec3> = free.iter().map(|v| problem.topology.rest_positions[*v as usize]).collect();
+        let order = dissection::order(&rest, &names);
         let mut cholesky = BlockCholesky::default();
-        let names: Vec<(u32, u32)> = pairs.iter().map(|p| (p.i, p.j)).collect();
-        let factored = cholesky.learn(diagonal.len(), &names)
+        let factored = cholesky.learn_in_order(free.len(), &names, Some(&order))
             && cholesky.factor(
-                diagonal.iter().map(|m| m.to_cols_array_2d()),
-                pairs.iter().map(|p| (p.i, p.j, p.block.to_cols_array_2d())),
-                |i| problem.inverse_masses[i] == 0.0,
+                free.iter().map(|v| diagonal[*v as usize].to_cols_array_2d()),
+                between.iter().map(|&(i, j, block)| (i, j, block.to_cols_array_2d())),
+                |_| false,
             );
-        let panels = cholesky.panels(|i| problem.inverse_masses[i] != 0.0);
+        let panels = cholesky.panels();
         self.inner = Inner::Cholesky(Box::new(cholesky), panels.map(Box::new));
         factored
     }
 
-    /// How the surroundings of each particle are turned against the shape at rest: the rotation nearest to what maps its edges.
+    /// How the surroundings of each free particle are turned against the shape at rest: the rotation nearest to what maps its edges.
     fn turn(&mut self, problem: &Problem, x: &[DVec3]) {
-        let (neighbours, instructions) = (&self.neighbours, Instructions::detect());
-        self.rotations.resize(x.len(), DMat3::IDENTITY);
+        let (neighbours, free, instructions) = (&self.neighbours, &self.free, Instructions::detect());
+        self.rotations.resize(free.len(), DMat3::IDENTITY);
         problem.parallel.heavy_blocks(&mut self.rotations, |start, out| {
-            instructions.run(Turn { neighbours, start, x, out });
+            instructions.run(Turn { neighbours, free, start, x, out });
         });
     }
 
+    /// The particles that are solved for.
+    pub(super) fn free(&self) -> &[u32] {
+        &self.free
+    }
+
     /// R A₀⁻¹ Rᵀ r, to be read by [`Warped::at`].
-    pub(super) fn solve(&mut self, residuals: impl Iterator<Item = DVec3>, problem: &Problem) {
-        self.unknown.clear();
-        for ((r, turn), w) in residuals.zip(&self.rotations).zip(problem.inverse_masses) {
-            let r = if *w == 0.0 { DVec3::ZERO } else { r };
-            self.unknown.extend((turn.transpose() * r).to_array());
-        }
-        let (free, unknown) = (&self.free, &mut self.unknown);
-        let load = |unknown: &[f64], row: usize| DVec3::from_slice(&unknown[3 * free[row] as usize..]);
+    pub(super) fn solve(&mut self, residual: impl Fn(usize) -> DVec3, problem: &Problem) {
+        let Warped { free, rotations, unknown, .. } = self;
+        let load = |row: usize| rotations[row].transpose() * residual(free[row] as usize);
         match &mut self.inner {
-            Inner::Cholesky(_, Some(panels)) => panels.solve(unknown),
-            Inner::Cholesky(cholesky, None) => cholesky.solve(unknown, 1),
-            Inner::Multigrid(multigrid) => {
-                multigrid.solve(|row| load(unknown, row), problem.parallel);
-                scatter(free, |row| multigrid.at(row), unknown);
+            Inner::Cholesky(cholesky, panels) => {
+                unknown.clear();
+                unknown.extend((0..free.len()).flat_map(|row| load(row).to_array()));
+                match panels {
+                    Some(panels) => panels.solve(unknown),
+                    None => cholesky.solve(unknown, 1),
+                }
             }
-            Inner::Incomplete(incomplete) => {
-                incomplete.solve(|row| load(unknown, row));
-                scatter(free, |row| incomplete.at(row), unknown);
-            }
+            Inner::Multigrid(multigrid) => multigrid.solve(load, problem.parallel),
+            Inner::Incomplete(incomplete) => incomplete.solve(load),
         }
     }
 
-    /// What [`Warped::solve`] found for a particle.
+    /// What [`Warped::solve`] found for a free particle, by its place among these.
     #[inline(always)]
-    pub(super) fn at(&self, i: usize) -> DVec3 {
-        self.rotations[i] * DVec3::from_slice(&self.unknown[3 * i..])
-    }
-}
-
-fn scatter(free: &[u32], at: impl Fn(usize) -> DVec3, unknown: &mut [f64]) {
-    for (row, v) in free.iter().enumerate() {
-        at(row).write_to_slice(&mut unknown[3 * *v as usize..]);
+    pub(super) fn at(&self, row: usize) -> DVec3 {
+        let found = match &self.inner {
+            Inner::Cholesky(..) => DVec3::from_slice(&self.unknown[3 * row..]),
+            Inner::Multigrid(multigrid) => multigrid.at(row),
+            Inner::Incomplete(incomplete) => incomplete.at(row),
+        };
+        self.rotations[row] * found
     }
 }
 
@@ -203,40 +220,52 @@ pub(super) fn at_rest(problem: &Problem, t: f64, h: f64) -> (Vec<DMat3>, Vec<Pai
     (diagonal, pairs)
 }
 
-/// The rows and columns of free particles, and which these are.
-pub(super) fn free_rows(problem: &Problem, diagonal: &[DMat3], pairs: &[PairBlock]) -> (BlockRows, Vec<u32>) {
+/// The place of each particle among the free ones, and which these are.
+fn places_of_free(problem: &Problem) -> (Vec<Option<u32>>, Vec<u32>) {
     let is_free = |i: &u32| problem.inverse_masses[*i as usize] != 0.0;
-    let free: Vec<u32> = (0..diagonal.len() as u32).filter(is_free).collect();
-    let mut place = vec![None; diagonal.len()];
+    let free: Vec<u32> = (0..problem.inverse_masses.len() as u32).filter(is_free).collect();
+    let mut place = vec![None; problem.inverse_masses.len()];
     free.iter().zip(0u32..).for_each(|(v, row)| place[*v as usize] = Some(row));
+    (place, free)
+}
+
+/// The rows and columns of free particles, and which these are.
+#[cfg(test)]
+pub(super) fn free_rows(problem: &Problem, diagonal: &[DMat3], pairs: &[PairBlock]) -> (BlockRows, Vec<u32>) {
+    let (place, free) = places_of_free(problem);
     (BlockRows::assemble(free.len(), &place, diagonal, pairs), free)
 }
 
-/// The edges of each particle at rest.
+/// The edges of free particles at rest.
 #[derive(Debug, Default)]
 struct Neighbours {
-    /// Where those of each particle begin, and the end.
+    /// Where those of each begin, and the end.
     starts: Vec<usize>,
     /// The other particle and the edge to it at rest.
     edges: Vec<(u32, DVec3)>,
 }
 
 impl Neighbours {
-    fn new(rest: &[DVec3], pairs: &[PairBlock]) -> Neighbours {
+    fn new(rest: &[DVec3], pairs: &[PairBlock], free: &[u32]) -> Neighbours {
         let mut names: Vec<(u32, u32)> = pairs.iter().flat_map(|p| [(p.i, p.j), (p.j, p.i)]).collect();
         names.sort_unstable();
         names.dedup();
-        let starts = (0..=rest.len()).map(|i| names.partition_point(|(a, _)| (*a as usize) < i)).collect();
-        let edges = names.iter().map(|&(a, b)| (b, rest[b as usize] - rest[a as usize])).collect();
-        Neighbours { starts, edges }
+        let mut neighbours = Neighbours { starts: vec![0], edges: Vec::new() };
+        for &i in free {
+            let own = names.partition_point(|(a, _)| *a < i)..names.partition_point(|(a, _)| *a <= i);
+            let edge = |&(_, b): &(u32, u32)| (b, rest[b as usize] - rest[i as usize]);
+            neighbours.edges.extend(names[own].iter().map(edge));
+            neighbours.starts.push(neighbours.edges.len());
+        }
+        neighbours
     }
 
     /// Σ e e₀ᵀ over the edges of a particle, of any size.
     #[inline(always)]
-    fn map(&self, i: usize, x: &[DVec3]) -> DMat3 {
+    fn map(&self, row: usize, i: u32, x: &[DVec3]) -> DMat3 {
         let mut map = DMat3::ZERO;
-        for (j, then) in &self.edges[self.starts[i]..self.starts[i + 1]] {
-            let now = x[*j as usize] - x[i];
+        for (j, then) in &self.edges[self.starts[row]..self.starts[row + 1]] {
+            let now = x[*j as usize] - x[i as usize];
             map.x_axis += now * then.x;
             map.y_axis += now * then.y;
             map.z_axis += now * then.z;
@@ -248,6 +277,7 @@ impl Neighbours {
 /// Finds the rotations of four particles at a time.
 struct Turn<'a> {
     neighbours: &'a Neighbours,
+    free: &'a [u32],
     start: usize,
     x: &'a [DVec3],
     out: &'a mut [DMat3],
@@ -261,7 +291,7 @@ impl Kernel for Turn<'_> {
             let first = self.start + 4 * k;
             let mut maps = [[0.0; 9]; 4];
             for (l, to) in maps.iter_mut().enumerate().take(out.len()) {
-                let map = self.neighbours.map(first + l, self.x);
+                let map = self.neighbours.map(first + l, self.free[first + l], self.x);
                 // As large as a rotation, for which the search is fastest.
                 *to = (map * (3.0 / inner(map, map)).sqrt()).to_cols_array();
             }
@@ -275,7 +305,7 @@ impl Kernel for Turn<'_> {
                 *out = DMat3::from_cols(a, b, c);
                 // Also of what is turned inside out Newton's iteration finds something: not a rotation.
                 if !(change.0[l] < 1e-16 && out.determinant() > 0.0) {
-                    *out = polar(self.neighbours.map(first + l, self.x));
+                    *out = polar(self.neighbours.map(first + l, self.free[first + l], self.x));
                 }
             }
         }
@@ -296,7 +326,8 @@ mod tests {
             .filter(|&(i, j)| place(i).distance(place(j)) < 1.5e-3)
             .map(|(i, j)| PairBlock { i, j, block: DMat3::ZERO })
             .collect();
-        let neighbours = Neighbours::new(&rest, &pairs);
+        let free: Vec<u32> = (0..62).filter(|i| i % 7 != 3).collect();
+        let neighbours = Neighbours::new(&rest, &pairs, &free);
         let turn = rotation(DVec3::new(40.0, 100.0, -70.0));
         // Strained, flat, inside out, and all in one point.
         let maps: [fn(DVec3) -> DVec3; 4] =
@@ -305,10 +336,16 @@ mod tests {
             let shaken = |(i, p): (usize, &DVec3)| turn * map(*p) * (1.0 + 0.1 * uniform(3, i as u64));
             let x: Vec<DVec3> = rest.iter().enumerate().map(shaken).collect();
             for instructions in [Instructions::Plain, Instructions::detect()] {
-                let mut out = vec![DMat3::ZERO; rest.len()];
-                instructions.run(Turn { neighbours: &neighbours, start: 0, x: &x, out: &mut out });
+                let mut out = vec![DMat3::ZERO; free.len()];
+                instructions.run(Turn {
+                    neighbours: &neighbours,
+                    free: &free,
+                    start: 0,
+                    x: &x,
+                    out: &mut out,
+                });
                 for (i, found) in out.iter().enumerate() {
-                    let error = *found - polar(neighbours.map(i, &x));
+                    let error = *found - polar(neighbours.map(i, free[i], &x));
                     assert!(error.to_cols_array().iter().all(|e| e.abs() < 1e-12), "{i}: {error}");
                 }
             }
