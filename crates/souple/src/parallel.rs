@@ -202,7 +202,8 @@ impl Parallel {
             let Some((item, done)) = cells.get(i) else { return false };
             // Done also if it panics: who waits for it must not wait for ever. The panic goes on from the scope.
             let _is_done = LetsSleep(done);
-            f(i, &mut *item.lock().unwrap_or_else(PoisonError::into_inner));
+            let mut item = item.lock().unwrap_or_else(PoisonError::into_inner);
+            f(i, &mut item);
             true
         };
         self.run(|| {
@@ -216,7 +217,8 @@ impl Parallel {
                             std::thread::yield_now();
                         }
                     }
-                    then(&*item.lock().unwrap_or_else(PoisonError::into_inner));
+                    let item = item.lock().unwrap_or_else(PoisonError::into_inner);
+                    then(&item);
                 }
             });
         });
