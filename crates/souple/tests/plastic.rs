@@ -66,8 +66,10 @@ fn a_bar_stays_bent_if_it_yields_and_comes_back_if_not() {
         assert!(tip(&elastic).abs() < 1e-3, "{cut:?}: {}", tip(&elastic));
         // It was bent by 0.12 m, and keeps more than half of that.
         assert!(tip(&clay) > 0.06, "{cut:?}: {}", tip(&clay));
-        // What never reaches its yield stress is as if there were none, to the last bit.
-        assert_eq!(hard.state().bodies[0].x, elastic.state().bodies[0].x);
+        // What never reaches its yield stress is as if there were none, but for rounding: cells that may flow are summed in another order.
+        let apart =
+            hard.state().bodies[0].x.iter().zip(&elastic.state().bodies[0].x).map(|(a, b)| a.distance(*b));
+        assert!(apart.fold(0.0, f64::max) < 1e-12);
         let strains = || clay.state().bodies[0].plastic.iter().map(|p| plastic_strain(*p));
         assert!(strains().fold(0.0, f64::max) > 0.1);
         // It has come to rest with less than the yield stress everywhere: nothing flows any more.

@@ -231,6 +231,10 @@ const TANGLED: &str = "neo-Hookean elements that were thrown together at random 
 const SWAPPED: &str =
     "cells whose corners have changed places hold each other: their averaged edges do not see it";
 
+/// In a cell without height chance says where its second edge points, and with it the frame, which jumps.
+const FLAT: &str =
+    "flat cells with frames along edges (QR) have frames that jump, and most fly apart: polar ones come back";
+
 /// From shaken, flattened and inside out: edges have their length again.
 pub(super) fn recovery() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -264,14 +268,15 @@ pub(super) fn recovery() -> Vec<Case> {
                 rest.tetrahedra.iter().map(|t| &t[..]).chain(rest.hexahedra.iter().map(|h| &h[..]));
             let most = elements.flat_map(sides).map(|e| change(&e)).fold(0.0, f64::max);
             let reason = match (name, start) {
-                ("neo_hookean", "random") => Some(TANGLED),
-                ("hexahedra-polar", "random") | ("hexahedra-qr", "flat") => Some(SWAPPED),
+                ("neo_hookean", "random") => Some((TANGLED, 1.0)),
+                ("hexahedra-polar", "random") => Some((SWAPPED, 1.0)),
+                ("hexahedra-qr", "flat") => Some((FLAT, 1e3)),
                 _ => None,
             };
             let name = format!("solids/recovery/{name}-{start}");
             let case = Case::new(name, "largest change of the length of an edge", 0.0, most, 1e-6);
             cases.push(match reason {
-                Some(reason) => case.known_miss(1.0, reason),
+                Some((reason, at_most)) => case.known_miss(at_most, reason),
                 None => case,
             });
         }

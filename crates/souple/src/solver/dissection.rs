@@ -84,7 +84,11 @@ fn cut(part: &[u32], places: &[DVec3], graph: &Graph, side: &mut [Side]) -> Opti
                 let rest = from.len() - between.len();
                 let opposite = part.len() - from.len();
                 let is_even = rest.min(opposite) as f64 >= LEAST_SHARE * (rest + opposite) as f64;
-                let is_best = best.as_ref().is_none_or(|[_, _, known]| between.len() < known.len());
+                // The fewest between, and among those the halves that are most alike.
+                let is_best = best.as_ref().is_none_or(|[one, two, known]| {
+                    let fewer = known.len().cmp(&between.len());
+                    fewer.then(rest.min(opposite).cmp(&one.len().min(two.len()))).is_gt()
+                });
                 if is_even && is_best {
                     let own: Vec<u32> = from.iter().copied().filter(|v| !joins(v)).collect();
                     let far = if other == Side::High { high.to_vec() } else { low.to_vec() };
