@@ -202,8 +202,7 @@ impl Parallel {
             let Some((item, done)) = cells.get(i) else { return false };
             // Done also if it panics: who waits for it must not wait for ever. The panic goes on from the scope.
             let _is_done = LetsSleep(done);
-            let mut item = item.lock().unwrap_or_else(PoisonError::into_inner);
-            f(i, &mut item);
+            f(i, &mut *item.lock().unwrap_or_else(PoisonError::into_inner));
             true
         };
         self.run(|| {
@@ -217,8 +216,7 @@ impl Parallel {
                             std::thread::yield_now();
                         }
                     }
-                    let item = item.lock().unwrap_or_else(PoisonError::into_inner);
-                    then(&item);
+                    then(&*item.lock().unwrap_or_else(PoisonError::into_inner));
                 }
             });
         });
