@@ -177,51 +177,6 @@ impl Parallel {
         }
     }
 
-    /// The same, and calls `then(item)` for one after the other on this thread, as soon as those before it are done: what has to
-    /// be done in order is done while other threads are still at work.
-    pub fn each_then<T: Send>(
-        &self,
-        particles: usize,
-        items: &mut [T],
-        f: impl Fn(usize, &mut T) + Sync + Send,
-        mut then: impl FnMut(&T) + Send,
-    ) {
-        if items.len() < 2 || !self.shares(particles) {
-            for (i, item) in items.iter_mut().enumerate() {
-                f(i, item);
-                then(item);
-            }
-            return;
-        }
-        let cells: Vec<Cell<T>> =
-            items.iter_mut().map(|item| (Mutex::new(item), AtomicBool::new(false))).collect();
-        let next = AtomicUsize::new(0);
-        // Does one of those that nobody has begun; tells whether there was one.
-        let work = || {
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            let Some((item, done)) = cells.get(i) else { return false };
-            // Done also if it panics: who waits for it must not wait for ever. The panic goes on from the scope.
-            let _is_done = LetsSleep(done);
-            f(i, &mut *item.lock().unwrap_or_else(PoisonError::into_inner));
-            true
-        };
-        self.run(|| {
-            rayon::scope(|scope| {
-                for _ in 1..self.threads() {
-                    scope.spawn(|_| while work() {});
-                }
-                for (item, done) in &cells {
-                    while !done.load(Ordering::Acquire) {
-                        if !work() {
-                            std::thread::yield_now();
-                        }
-                    }
-                    then(&*item.lock().unwrap_or_else(PoisonError::into_inner));
-                }
-            });
-        });
-    }
-
     /// Calls `f` for each item, whatever it costs.
     pub fn each<T: Send>(&self, items: Vec<T>, f: impl Fn(T) + Sync + Send) {
         if self.is_parallel() {
@@ -272,9 +227,6 @@ impl Parallel {
     }
 }
 
-/// An item that one thread at a time works on, and whether it is done.
-type Cell<'a, T> = (Mutex<&'a mut T>, AtomicBool);
-
 /// What threads know of each other while one works and the others stay awake.
 #[derive(Default)]
 struct Awake {
@@ -323,24 +275,6 @@ mod tests {
             .map(|&n| Parallel::new(n).unwrap().dot(&a, &a, &mut Vec::new()).to_bits())
             .collect();
         assert!(sums.windows(2).all(|w| w[0] == w[1]), "{sums:?}");
-    }
-
-    #[test]
-    fn what_is_done_in_order_waits_for_what_is_not() {
-        for threads in [1, 2, 3] {
-            let parallel = Parallel::new(threads).unwrap();
-            for round in 0..200u64 {
-                let mut items = vec![0u64; 40];
-                let mut told = Vec::new();
-                let square = |i: usize, item: &mut u64| *item = i as u64 * i as u64 + round;
-                parallel.each_then(PARALLEL_FROM, &mut items, square, |item| told.push(*item));
-                assert_eq!(told, (0..40).map(|i| i * i + round).collect::<Vec<u64>>());
-                assert_eq!(told, items);
-            }
-            let fails = |i: usize, _: &mut u64| assert!(i != 17, "on purpose");
-            let all = || parallel.each_then(PARALLEL_FROM, &mut [0u64; 40], fails, |_| ());
-            assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(all)).is_err());
-        }
     }
 
     #[test]

@@ -12,7 +12,6 @@ pub(crate) mod closest;
 pub mod continuous;
 pub(crate) mod contours;
 pub(crate) mod held;
-mod listing;
 mod nearest;
 pub(crate) mod pairs;
 #[cfg(test)]

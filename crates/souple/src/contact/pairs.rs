@@ -13,13 +13,12 @@
 //! ways are told, except those that share a vertex; in an order that depends on nothing but the surface and its motion.
 
 use crate::contact::bvh::Tree;
-use crate::contact::closest::closest;
-use crate::contact::listing::{Eights, Meeting, NOWHERE, ROUNDING, list};
+use crate::contact::closest::{closest, edge_edge, point_triangle};
 use crate::contact::nearest::{are_nearest_edges, is_nearest_triangle};
 use crate::contact::rules::Rules;
-use crate::contact::surface::{Features, Surface};
-use crate::contact::ways::{Ways, against, furthest, is_within};
-use crate::lanes::{Instructions, Kernel, Lanes, Point, Rows, Vectors, WIDTH};
+use crate::contact::surface::{Edges, Features, Surface, around};
+use crate::contact::ways::{Ways, against, furthest, gap, is_within, reach, reversed};
+use crate::lanes::{Eight, Instructions, Kernel, Lanes, Point, Rows, Vectors, WIDTH};
 use crate::parallel::Parallel;
 
 /// Patches whose pairs are kept together: work is shared among threads by these.
@@ -28,6 +27,31 @@ const PATCHES_PER_BLOCK: usize = 32;
 /// A search does until patches have moved against each other by so many skins, in the mean.
 const FAR_IN_SKINS: f32 = 3.0;
 
+/// Eight pairs, of vertex and triangle or of edges.
+#[derive(Clone, Debug)]
+struct Eights {
+    /// Vertices of each.
+    rows: [[u32; 4]; WIDTH],
+    /// Places in the surface: of the triangle, or of both edges.
+    features: [[u32; 2]; WIDTH],
+    /// Distance that is kept, m; minus infinity for what fills up.
+    skin: Eight,
+    /// No pair touches before its patches have moved this far against each other, m.
+    free: f32,
+}
+
+/// Two patches that may come near each other, and their near pairs.
+#[derive(Clone, Debug)]
+struct Meeting {
+    patches: [u32; 2],
+    /// How far they have moved against each other since the search, m.
+    moved: f32,
+    /// The list of near pairs is complete as long as the second moves against the first within this, m.
+    listed: Ways,
+    /// First of its eights, how many of vertex and triangle, and how many of edges.
+    eights: [u32; 3],
+}
+
 /// The meetings of some patches with those after them.
 #[derive(Clone, Debug, Default)]
 struct Block {
@@ -35,25 +59,11 @@ struct Block {
     /// The patches of each meeting again, and how far they may move before a pair can touch, m: all that is asked of the most.
     free: Vec<([u32; 2], f32)>,
     /// Meetings to be looked at in this substep.
-    open: Vec<Open>,
-    /// Room for those of the next.
-    spare: Vec<Open>,
+    open: Vec<u32>,
     /// Eights of all meetings.
     eights: Vec<Eights>,
     /// Contacts of this substep.
     contacts: Vec<Contact>,
-    /// Those that were found before, while they are looked for again.
-    former: Vec<Contact>,
-}
-
-/// A meeting whose pairs may touch in this substep.
-#[derive(Clone, Copy, Debug)]
-struct Open {
-    meeting: u32,
-    /// First of its contacts, and the one after the last.
-    contacts: [u32; 2],
-    /// Whether they are those that were found before.
-    known: bool,
 }
 
 /// Two features that touch or may touch in this substep.
@@ -82,6 +92,9 @@ pub struct Contact {
     pub nearest: bool,
 }
 
+/// No motion at all is within it.
+const NOWHERE: Ways = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+
 /// Near pairs of the features of a surface, kept from substep to substep.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
@@ -99,8 +112,6 @@ pub struct Pairs {
     ways: Vec<(Ways, Ways)>,
     /// How far each has moved at most, against the mean of all, m.
     reaches: Vec<f32>,
-    /// Whether a vertex of each was held back since contacts were found.
-    held: Vec<bool>,
     /// Whether there was a search since [`Pairs::forget`].
     searched: bool,
     /// How many substeps were left then, that one among them,
@@ -129,7 +140,7 @@ pub struct Search<'a> {
     /// Substeps that are left in this frame, this one among them: a search should do for all, unless parts move far against each
     /// other.
     pub left: u32,
-    /// For how many times the motion since the search a list of near pairs should do, at most.
+    /// For how many substeps a list of near pairs should do.
     pub ahead: f32,
     /// Distance that a pair is looked at beyond the skin in any case, m.
     pub slop: f32,
@@ -141,8 +152,7 @@ impl Pairs {
         self.searched = false;
     }
 
-    /// Finds all contacts of a substep, and tells them: one list after the other, in an order that depends on nothing, while others
-    /// are still looked for.
+    /// Finds all contacts of a substep.
     pub fn find(
         &mut self,
         parallel: &Parallel,
@@ -150,40 +160,7 @@ impl Pairs {
         surface: &Surface,
         vertices: &Vertices,
         search: &Search,
-        tell: impl FnMut(&[Contact]) + Send,
     ) {
-        self.prepare(parallel, instructions, surface, vertices, search);
-        self.examine(parallel, instructions, surface, vertices, search, None, tell);
-    }
-
-    /// Finds those contacts again that have a vertex in a patch of which `is_held` holds for one; others are as they were found.
-    pub fn find_again(
-        &mut self,
-        parallel: &Parallel,
-        instructions: Instructions,
-        surface: &Surface,
-        vertices: &Vertices,
-        search: &Search,
-        is_held: impl Fn(u32) -> bool,
-    ) {
-        let new = self.prepare(parallel, instructions, surface, vertices, search);
-        let mut held = std::mem::take(&mut self.held);
-        held.clear();
-        held.extend((0..surface.len()).map(|p| surface.corners(p).iter().any(|v| is_held(*v))));
-        let only = (!new).then_some(&held[..]);
-        self.examine(parallel, instructions, surface, vertices, search, only, |_| ());
-        self.held = held;
-    }
-
-    /// Finds out how patches move, and which may meet if that is not known; tells whether it was not.
-    fn prepare(
-        &mut self,
-        parallel: &Parallel,
-        instructions: Instructions,
-        surface: &Surface,
-        vertices: &Vertices,
-        search: &Search,
-    ) -> bool {
         let n = surface.len();
         self.ways.resize(n, Default::default());
         for list in [&mut self.allowed, &mut self.swept] {
@@ -203,32 +180,13 @@ impl Pairs {
             self.look(parallel, instructions, surface, vertices, search);
         }
         self.measure_reaches();
-        again
-    }
-
-    /// Looks at the meetings that may touch by now, or `only` at those of patches that are marked.
-    fn examine(
-        &mut self,
-        parallel: &Parallel,
-        instructions: Instructions,
-        surface: &Surface,
-        vertices: &Vertices,
-        search: &Search,
-        only: Option<&[bool]>,
-        mut tell: impl FnMut(&[Contact]) + Send,
-    ) {
-        // No list has to do for longer than the search does.
-        let since = self.searched_at.saturating_sub(search.left) + 1;
-        let ahead = search.ahead.min((self.ahead as f32 / since as f32).max(1.0));
-        let search = &Search { ahead, ..*search };
         let Pairs { ways, reaches, features, reference, blocks, .. } = self;
         let (ways, reaches) = (&ways[..], &reaches[..]);
         let (features, reference) = (&features[..], &reference[..]);
-        let look = |_, block: &mut Block| {
-            block.open_meetings(ways, reaches, only);
+        parallel.each_of(WIDTH * n, blocks, |_, block| {
+            block.open_meetings(ways, reaches);
             instructions.run(Examine { block, surface, features, reference, ways, vertices, search });
-        };
-        parallel.each_then(WIDTH * surface.len(), blocks, look, |block| tell(&block.contacts));
+        });
     }
 
     fn measure_ways(&mut self, parallel: &Parallel, surface: &Surface, vertices: &Vertices) {
@@ -313,12 +271,7 @@ impl Pairs {
 
     /// The contacts that [`Pairs::find`] found.
     pub fn contacts(&self) -> impl Iterator<Item = &Contact> {
-        self.lists().flatten()
-    }
-
-    /// The same in the lists that they were told in.
-    pub fn lists(&self) -> impl Iterator<Item = &[Contact]> {
-        self.blocks.iter().map(|b| &b.contacts[..])
+        self.blocks.iter().flat_map(|b| &b.contacts)
     }
 }
 
@@ -358,22 +311,11 @@ impl Span {
 }
 
 impl Block {
-    /// Lists the meetings whose pairs may touch by now; of patches that are not among the `only` ones those that did before.
-    fn open_meetings(&mut self, ways: &[(Ways, Ways)], reaches: &[f32], only: Option<&[bool]>) {
-        let former = std::mem::take(&mut self.open);
-        let mut known = former.iter().peekable();
-        std::mem::swap(&mut self.contacts, &mut self.former);
-        self.open = std::mem::take(&mut self.spare);
+    /// Lists the meetings whose pairs may touch by now.
+    fn open_meetings(&mut self, ways: &[(Ways, Ways)], reaches: &[f32]) {
         self.open.clear();
         for (m, &([p, q], free)) in self.free.iter().enumerate() {
             let (p, q) = (p as usize, q as usize);
-            if let Some(only) = only {
-                let open = known.next_if(|open| open.meeting == m as u32);
-                if !only[p] && !only[q] {
-                    self.open.extend(open.map(|open| Open { known: true, ..*open }));
-                    continue;
-                }
-            }
             // What is not a number is looked at, too.
             if reaches[p] + reaches[q] < free {
                 continue;
@@ -382,10 +324,9 @@ impl Block {
             let is_free = moved < free;
             if !is_free {
                 self.meetings[m].moved = moved;
-                self.open.push(Open { meeting: m as u32, contacts: [0; 2], known: false });
+                self.open.push(m as u32);
             }
         }
-        self.spare = former;
     }
 }
 
@@ -422,8 +363,242 @@ impl Kernel for Meet<'_> {
     }
 }
 
+/// Lists the near pairs of two patches in eights: those nearer than `near` apart from others, which may not have to be looked at
+/// soon.
+struct Lister<'a> {
+    surface: &'a Surface,
+    features: &'a [Features],
+    reference: &'a [Point],
+    /// Places at rest, where pairs are so near there that they cannot keep the whole skin.
+    rest: Option<&'a [Point]>,
+    skin: f32,
+    near: f32,
+    /// What comes within this is listed, m,
+    far: f32,
+    /// as the second patch moves against the first within this, m.
+    moves: Ways,
+    /// Whether the patches may have vertices in common.
+    are_kin: bool,
+    eights: &'a mut Vec<Eights>,
+}
+
+impl Lister<'_> {
+    /// Which of eight pairs may come near, by the vectors from the closest point of the second feature to that of the first: a plane across
+    /// it is between the two until one of them has moved through it.
+    #[inline(always)]
+    fn may_come_near<L: Lanes>(&self, vector: Vectors<L>, distance: L, moves: &Ways) -> u8 {
+        let most = |c: L, k: usize| (c * L::splat(moves.0[k])).max(c * L::splat(moves.1[k]));
+        let approach = most(vector.x, 0) + most(vector.y, 1) + most(vector.z, 2);
+        let tiny = L::splat(1e-6 * self.far * self.far);
+        (distance * distance - approach).mask_below(distance * L::splat(self.far) + tiny)
+    }
+
+    /// Vertices of patch `p` and triangles of patch `q`, which moves against it within `moves`.
+    #[inline(always)]
+    fn points_and_triangles<L: Lanes>(&mut self, p: usize, q: usize, moves: &Ways, open: &mut [Filling; 2]) {
+        let Lister { surface, features, reference, far, .. } = *self;
+        let triangles = features[q].triangles::<L>();
+        let all = triangles.meet(reach(&features[p].hull, moves, far));
+        if all == 0 {
+            return;
+        }
+        let [a, b, c] = triangles.corners;
+        for &v in surface.vertices(p) {
+            let [x, y, z, _] = reference[v as usize];
+            let mut mask = all & triangles.meet(reach(&([x, y, z], [x, y, z]), moves, far));
+            if self.are_kin {
+                mask = only(mask, |l| !surface.triangles(q)[l].contains(&v));
+            }
+            if mask == 0 {
+                continue;
+            }
+            let (vector, _) = point_triangle::<L>(Vectors::splat([x, y, z]), a, b, c);
+            let distance = vector.length();
+            mask &= self.may_come_near(vector, distance, moves);
+            if mask == 0 {
+                continue;
+            }
+            let mut distances = [0.0; WIDTH];
+            distance.store(&mut distances);
+            while mask != 0 {
+                let l = mask.trailing_zeros() as usize;
+                mask &= mask - 1;
+                let [a, b, c] = surface.triangles(q)[l];
+                let features = [0, (q * WIDTH + l) as u32];
+                self.put::<L>(0, [v, a, b, c], features, distances[l], open);
+            }
+        }
+    }
+
+    /// Edges of two patches.
+    #[inline(always)]
+    fn edges_and_edges<L: Lanes>(&mut self, p: usize, q: usize, open: &mut [Filling; 2]) {
+        let Lister { surface, features, reference, far, moves, .. } = *self;
+        let (one, other) = (&features[p], &features[q]);
+        let (around_p, around_q) =
+            (reach(&one.hull, &moves, far), reach(&other.hull, &reversed(&moves), far));
+        let eights: [Edges<L>; 3] = [other.edges(0), other.edges(1), other.edges(2)];
+        let all = [eights[0].meet(around_p), eights[1].meet(around_p), eights[2].meet(around_p)];
+        for (i, own) in surface.eights_of_edges(p).enumerate() {
+            let mut near = one.edges::<L>(i).meet(around_q);
+            while near != 0 {
+                let l = near.trailing_zeros() as usize;
+                near &= near - 1;
+                let [a, b] = surface.edges(own)[l];
+                let wide = reach(&around(&[a, b], reference), &moves, far);
+                let [x, y, z, _] = reference[a as usize];
+                let from = Vectors::<L>::splat([x, y, z]);
+                let [x, y, z, _] = reference[b as usize];
+                let to = Vectors::<L>::splat([x, y, z]);
+                for (j, others) in surface.eights_of_edges(q).enumerate() {
+                    let mut mask = all[j];
+                    if p == q {
+                        // Each pair once.
+                        mask = match j.cmp(&i) {
+                            std::cmp::Ordering::Less => 0,
+                            std::cmp::Ordering::Equal => mask & (0xfe_u8 << l),
+                            std::cmp::Ordering::Greater => mask,
+                        };
+                    }
+                    if mask == 0 {
+                        continue;
+                    }
+                    mask &= eights[j].meet(wide);
+                    if self.are_kin {
+                        let ends = surface.edges(others);
+                        mask = only(mask, |m| !ends[m].contains(&a) && !ends[m].contains(&b));
+                    }
+                    if mask == 0 {
+                        continue;
+                    }
+                    let [c, d] = eights[j].ends;
+                    let vector = edge_edge::<L>(from, to, c, d).0;
+                    let distance = vector.length();
+                    mask &= self.may_come_near(vector, distance, &moves);
+                    if mask == 0 {
+                        continue;
+                    }
+                    let mut distances = [0.0; WIDTH];
+                    distance.store(&mut distances);
+                    while mask != 0 {
+                        let m = mask.trailing_zeros() as usize;
+                        mask &= mask - 1;
+                        let [c, d] = surface.edges(others)[m];
+                        let features = [(own * WIDTH + l) as u32, (others * WIDTH + m) as u32];
+                        self.put::<L>(1, [a, b, c, d], features, distances[m], open);
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn put<L: Lanes>(
+        &mut self,
+        kind: usize,
+        vertices: [u32; 4],
+        features: [u32; 2],
+        distance: f32,
+        open: &mut [Filling; 2],
+    ) {
+        let filling = &mut open[usize::from(distance > self.near)];
+        if filling.put(vertices, features, distance) {
+            self.eights.push(filling.take::<L>(kind, self.skin, self.rest));
+        }
+    }
+
+    /// Keeps what is left; returns the number of eights so far.
+    #[inline(always)]
+    fn close<L: Lanes>(&mut self, kind: usize, open: &mut [Filling; 2]) -> usize {
+        for filling in open {
+            if filling.filled > 0 {
+                self.eights.push(filling.take::<L>(kind, self.skin, self.rest));
+            }
+        }
+        self.eights.len()
+    }
+}
+
+/// The bits of a mask that stand for something.
+#[inline(always)]
+fn only(mask: u8, is: impl Fn(usize) -> bool) -> u8 {
+    let (mut left, mut kept) = (mask, 0);
+    while left != 0 {
+        let l = left.trailing_zeros() as usize;
+        left &= left - 1;
+        kept |= u8::from(is(l)) << l;
+    }
+    kept
+}
+
+/// An eight that is being filled.
+#[derive(Clone, Copy)]
+struct Filling {
+    rows: [[u32; 4]; WIDTH],
+    features: [[u32; 2]; WIDTH],
+    distances: Eight,
+    filled: usize,
+}
+
+impl Filling {
+    const NONE: Filling = Filling {
+        rows: [[0; 4]; WIDTH],
+        features: [[0; 2]; WIDTH],
+        distances: [f32::INFINITY; WIDTH],
+        filled: 0,
+    };
+
+    /// Puts a pair in it; tells whether it is full.
+    #[inline(always)]
+    fn put(&mut self, row: [u32; 4], features: [u32; 2], distance: f32) -> bool {
+        let l = self.filled % WIDTH;
+        self.rows[l] = row;
+        self.features[l] = features;
+        self.distances[l] = distance;
+        self.filled = l + 1;
+        self.filled == WIDTH
+    }
+
+    /// Takes what is in it.
+    #[inline(always)]
+    fn take<L: Lanes>(&mut self, kind: usize, widest: f32, rest: Option<&[Point]>) -> Eights {
+        let Filling { rows, features, distances, filled } = self;
+        // What fills up must name vertices, too.
+        let first = rows[0];
+        rows[*filled..].fill(first);
+        distances[*filled..].fill(f32::INFINITY);
+        *filled = 0;
+        let mut kept = L::splat(widest);
+        if let Some(rest) = rest {
+            let (vector, _) = closest::<L>(kind, rest, &Rows::new(rows));
+            kept = (vector.length() * L::splat(REST_SHARE)).min(kept);
+            // What lies on each other at rest, as at a seam that is not welded, has no sides to be kept on.
+            kept = kept.where_below(L::splat(ROUNDING * widest), L::splat(f32::NEG_INFINITY), kept);
+        }
+        let (distance, never) = (L::load(distances), L::splat(f32::INFINITY));
+        kept = distance.where_below(never, kept, L::splat(f32::NEG_INFINITY));
+        let (mut skin, mut frees) = ([0.0; WIDTH], [0.0; WIDTH]);
+        kept.store(&mut skin);
+        (distance - kept).store(&mut frees);
+        let mut free = f32::INFINITY;
+        for l in 0..WIDTH {
+            free = if frees[l] < free { frees[l] } else { free };
+        }
+        Eights { rows: *rows, features: *features, skin, free }
+    }
+}
+
 /// Contacts are told when they are this share of the slop from touching: others may push them together.
 pub(super) const EMIT: f32 = 0.5;
+
+/// Distances are rounded by no more than this share of the skin.
+pub(super) const ROUNDING: f32 = 1e-3;
+
+/// A piece that is hardly bent touches itself only after its parts have moved by this share of an edge.
+const BENT: f32 = 0.25;
+
+/// Neighbours in a surface keep at most this share of their distance at rest.
+pub(super) const REST_SHARE: f32 = 0.7;
 
 /// Edges of triangles keep this share of the skin from each other: vertices keep all of it from triangles, and edges that are
 /// nearer than what is around them, as where two folds cross, stand out by less than the rest. Ropes have nothing but edges.
@@ -446,17 +621,9 @@ impl Kernel for Examine<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Examine { block, surface, features, reference, ways, vertices, search } = self;
-        let Block { meetings, free, open, eights, contacts, former, .. } = block;
+        let Block { meetings, free, open, eights, contacts } = block;
         contacts.clear();
-        for open in open.iter_mut() {
-            let first_contact = contacts.len() as u32;
-            if open.known {
-                let [from, to] = open.contacts.map(|c| c as usize);
-                contacts.extend_from_slice(&former[from..to]);
-                open.contacts = [first_contact, contacts.len() as u32];
-                continue;
-            }
-            let m = open.meeting;
+        for &m in open.iter() {
             let meeting = &mut meetings[m as usize];
             let [p, q] = meeting.patches.map(|p| p as usize);
             let moves = against(&ways[p].0, &ways[q].0);
@@ -474,10 +641,82 @@ impl Kernel for Examine<'_> {
                     examine::<L>(kind, eight, EMIT * search.slop, step, rule, surface, vertices, contacts);
                 }
             }
-            open.contacts = [first_contact, contacts.len() as u32];
         }
     }
 }
+
+/// Lists the near pairs of a meeting anew, whose second patch has moved against the first within `moves`; returns how far its patches
+/// may move before a pair can touch, or the list is not complete, m.
+#[inline(always)]
+fn list<L: Lanes>(
+    meeting: &mut Meeting,
+    moves: Ways,
+    surface: &Surface,
+    features: &[Features],
+    reference: &[Point],
+    rest: &[Point],
+    search: &Search,
+    eights: &mut Vec<Eights>,
+) -> f32 {
+    let [p, q] = meeting.patches.map(|p| p as usize);
+    // On in the same direction, and a little in all.
+    let aside = search.slop + ASIDE * meeting.moved;
+    let moves = (
+        moves.0.map(|c| (search.ahead * c).min(0.0) - aside),
+        moves.1.map(|c| (search.ahead * c).max(0.0) + aside),
+    );
+    meeting.listed = moves;
+    meeting.eights = [eights.len() as u32, 0, 0];
+    let things = [p, q].map(|p| surface.thing(p));
+    let one = things[0] == things[1];
+    let skin = search.rules.at(search.rules.place(things[0], things[1])).skin;
+    let far = skin + EMIT * search.slop;
+    let (around_p, hull) = (reach(&features[p].hull, &moves, far), &features[q].hull);
+    if (0..3).any(|k| around_p.0[k] > hull.1[k] || around_p.1[k] < hull.0[k]) {
+        return aside.max(gap(&features[p].hull, hull) - skin);
+    }
+    if p != q {
+        let (now, left) = features[p].layered::<L>(&features[q], &moves);
+        if left > far + ROUNDING * skin {
+            return aside.max(now - ROUNDING * skin - skin);
+        }
+    }
+    // Only within a thing is the distance at rest one that is meant.
+    let between_at_rest = if one { gap(&surface.rest_hull(p), &surface.rest_hull(q)) } else { f32::INFINITY };
+    // Neighbours that face the same way are one piece, which must bend before it touches itself.
+    let bent = BENT * surface.edge_length();
+    if between_at_rest < skin + aside && meeting.moved < bent && features[p].face_alike::<L>(&features[q]) {
+        // No further in any direction than it takes.
+        let within = bent / 3.0f32.sqrt();
+        meeting.listed = ([-within; 3], [within; 3]);
+        return bent;
+    }
+    // Only neighbours are so near at rest that they cannot keep the whole distance.
+    let rest = (between_at_rest * REST_SHARE < skin).then_some(rest);
+    let near = skin + 0.5 * search.slop + meeting.moved;
+    let are_kin = between_at_rest <= 0.0;
+    let first = eights.len();
+    let mut lister = Lister { surface, features, reference, rest, skin, near, far, moves, are_kin, eights };
+    let mut open = [Filling::NONE; 2];
+    lister.points_and_triangles::<L>(p, q, &moves, &mut open);
+    if p != q {
+        lister.points_and_triangles::<L>(q, p, &reversed(&moves), &mut open);
+    }
+    let of_triangles = lister.close::<L>(0, &mut open);
+    if !surface.has_lines(p) && !surface.has_lines(q) {
+        let less = (1.0 - EDGE_SHARE) * skin;
+        lister.skin -= less;
+        lister.near -= less;
+        lister.far -= less;
+    }
+    lister.edges_and_edges::<L>(p, q, &mut open);
+    let all = lister.close::<L>(1, &mut open);
+    meeting.eights = [first, of_triangles - first, all - of_triangles].map(|n| n as u32);
+    eights[first..].iter().fold(aside, |free, eight| free.min(eight.free))
+}
+
+/// A list does for motion in other directions than that of now by this share of what there was.
+const ASIDE: f32 = 0.5;
 
 /// Looks at eight pairs that may touch, of patches that move against each other by `step` at most; those are told that come
 /// within `reach` of their skin, m.

@@ -2,8 +2,7 @@
 
 use glam::DVec3;
 
-use crate::contact::listing::REST_SHARE;
-use crate::contact::pairs::{Contact, EDGE_SHARE, Pairs, Search, Vertices};
+use crate::contact::pairs::{Contact, EDGE_SHARE, Pairs, REST_SHARE, Search, Vertices};
 use crate::contact::proximity;
 use crate::contact::rules::{Rule, Rules};
 use crate::contact::surface::Surface;
@@ -78,7 +77,7 @@ pub(super) fn key(c: &Contact) -> (u8, [u32; 4]) {
 fn find(pairs: &mut Pairs, surface: &Surface, rest: &[Point], steps: &[Vec<Point>], s: usize) {
     let vertices = Vertices { rest, before: &steps[s], now: &steps[s + 1] };
     let (parallel, instructions) = (Parallel::default(), Instructions::detect());
-    pairs.find(&parallel, instructions, surface, &vertices, &search(&rules(), 12 - s), |_| ());
+    pairs.find(&parallel, instructions, surface, &vertices, &search(&rules(), 12 - s));
 }
 
 #[test]
@@ -150,7 +149,7 @@ fn the_same_contacts_in_the_same_order_for_all_threads_and_instructions() {
         let mut all = Vec::new();
         for s in 0..12 {
             let vertices = Vertices { rest: &rest, before: &steps[s], now: &steps[s + 1] };
-            pairs.find(parallel, instructions, &surface, &vertices, &search(&rules(), 12 - s), |_| ());
+            pairs.find(parallel, instructions, &surface, &vertices, &search(&rules(), 12 - s));
             all.push(pairs.contacts().copied().collect::<Vec<_>>());
         }
         all
@@ -159,49 +158,6 @@ fn the_same_contacts_in_the_same_order_for_all_threads_and_instructions() {
     assert!(one[11].len() > 50);
     assert_eq!(run(&Parallel::default(), Instructions::Plain), one);
     assert_eq!(run(&Parallel::new(3).unwrap(), Instructions::detect()), one);
-}
-
-#[test]
-fn what_was_held_back_is_found_again_as_if_all_were() {
-    let (rest, triangles, mut steps) = crumpled();
-    let surface = Surface::new(&rest, &triangles);
-    let (instructions, rules) = (Instructions::detect(), rules());
-    let is_held = |v: u32| v.is_multiple_of(23);
-    let mut differ = 0;
-    for threads in [1, 3] {
-        let parallel = Parallel::new(threads).unwrap();
-        let (mut pairs, mut all) = (Pairs::default(), Pairs::default());
-        for s in 0..12 {
-            let vertices = Vertices { rest: &rest, before: &steps[s], now: &steps[s + 1] };
-            let search = search(&rules, 12 - s);
-            let mut told = Vec::new();
-            pairs.find(&parallel, instructions, &surface, &vertices, &search, |list| {
-                told.extend_from_slice(list)
-            });
-            assert_eq!(told, pairs.contacts().copied().collect::<Vec<_>>());
-            all.find(&parallel, instructions, &surface, &vertices, &search, |_| ());
-            let mut now = steps[s + 1].clone();
-            for v in (0..rest.len()).filter(|v| is_held(*v as u32)) {
-                now[v] = steps[s][v];
-            }
-            let vertices = Vertices { now: &now, ..vertices };
-            pairs.find_again(&parallel, instructions, &surface, &vertices, &search, is_held);
-            all.find(&parallel, instructions, &surface, &vertices, &search, |_| ());
-            let again: Vec<Contact> = pairs.contacts().copied().collect();
-            assert_eq!(again, all.contacts().copied().collect::<Vec<_>>(), "substep {s}");
-            differ += usize::from(again != told);
-        }
-    }
-    assert!(differ > 12, "{differ}");
-    // Nothing held, nothing new.
-    let mut pairs = Pairs::default();
-    find(&mut pairs, &surface, &rest, &steps, 0);
-    let told: Vec<Contact> = pairs.contacts().copied().collect();
-    steps[1].iter_mut().for_each(|p| p[1] += 0.1 * SKIN);
-    let vertices = Vertices { rest: &rest, before: &steps[0], now: &steps[1] };
-    let parallel = Parallel::default();
-    pairs.find_again(&parallel, instructions, &surface, &vertices, &search(&rules, 12), |_| false);
-    assert_eq!(pairs.contacts().copied().collect::<Vec<_>>(), told);
 }
 
 /// Far corners of the triangles at a side.

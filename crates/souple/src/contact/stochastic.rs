@@ -16,8 +16,7 @@
 
 use crate::contact::bvh::Tree;
 use crate::contact::closest::closest;
-use crate::contact::listing::{REST_SHARE, ROUNDING};
-use crate::contact::pairs::{Contact, EMIT, Vertices};
+use crate::contact::pairs::{Contact, EMIT, REST_SHARE, ROUNDING, Vertices};
 use crate::contact::rules::Rules;
 use crate::contact::surface::{NONE, Surface, unit_normal};
 use crate::contact::surfaces::SLOP;
@@ -234,8 +233,8 @@ impl Stochastic {
     }
 
     /// The contacts that [`Stochastic::find`] found.
-    pub fn contacts(&self) -> &[Contact] {
-        &self.contacts
+    pub fn contacts(&self) -> impl Iterator<Item = &Contact> {
+        self.contacts.iter()
     }
 
     /// How many distances the last call computed.

@@ -2,8 +2,7 @@
 
 use glam::{DQuat, DVec3};
 
-use crate::contact::listing::REST_SHARE;
-use crate::contact::pairs::{Contact, EMIT, Pairs, Vertices};
+use crate::contact::pairs::{Contact, EMIT, Pairs, REST_SHARE, Vertices};
 use crate::contact::pairs_tests::{SKIN, crumpled, key, search, vector, wide};
 use crate::contact::rules::{Rule, Rules};
 use crate::contact::stochastic::Stochastic;
@@ -117,7 +116,7 @@ impl Case {
         let mut pairs = Pairs::default();
         let search = search(&self.rules, 1);
         let instructions = Instructions::detect();
-        pairs.find(&Parallel::default(), instructions, &self.surface, &self.vertices(s), &search, |_| ());
+        pairs.find(&Parallel::default(), instructions, &self.surface, &self.vertices(s), &search);
         pairs.contacts().copied().collect()
     }
 
@@ -166,7 +165,7 @@ fn what_is_told_is_true_and_told_once() {
         let mut told = 0;
         for s in 0..12 {
             case.find(&mut stochastic, s, 20_000, s as u64);
-            let mut keys: Vec<_> = stochastic.contacts().iter().map(key).collect();
+            let mut keys: Vec<_> = stochastic.contacts().map(key).collect();
             keys.sort_unstable();
             assert!(keys.windows(2).all(|w| w[0] != w[1]), "a pair is told twice");
             told += keys.len();
@@ -225,7 +224,7 @@ fn the_nearest_pair_of_two_balls_is_found() {
             nearest = nearest.min(case.distance(0, 1, [a, b, c, d]));
         }
     }
-    let found = stochastic.contacts().iter().fold(f64::INFINITY, |d, c| d.min(c.distance.into()));
+    let found = stochastic.contacts().fold(f64::INFINITY, |d, c| d.min(c.distance.into()));
     assert!((found - nearest).abs() < ROUNDED, "{found} m instead of {nearest} m");
 }
 
@@ -241,7 +240,7 @@ fn the_same_seed_tells_the_same_and_another_one_something_else() {
         let mut all = Vec::new();
         for s in 6..12 {
             case.find(&mut stochastic, s, 3_000, seed + s as u64);
-            all.push(stochastic.contacts().iter().copied().collect::<Vec<_>>());
+            all.push(stochastic.contacts().copied().collect::<Vec<_>>());
         }
         all
     };
@@ -269,7 +268,7 @@ fn no_budget_is_exceeded_and_odd_places_do_no_harm() {
     let vertices = Vertices { rest: &rest, before: &rest, now: &rest };
     let mut empty = Stochastic::new(&nothing, 0);
     empty.find(&nothing, &rules, &vertices, SKIN, 100, 1);
-    assert_eq!((empty.contacts().len(), empty.evaluations()), (0, 0));
+    assert_eq!((empty.contacts().count(), empty.evaluations()), (0, 0));
 }
 
 /// What share of all contacts is told with a budget, at once and after some substeps. Prints the table of the book:
@@ -293,7 +292,7 @@ fn shares_of_contacts_grow_with_the_budget_and_with_time() {
             for s in first..=s {
                 case.find(&mut stochastic, s, budget, s as u64);
             }
-            let told: Vec<_> = stochastic.contacts().iter().map(key).collect();
+            let told: Vec<_> = stochastic.contacts().map(key).collect();
             let share = |of: &[(u8, [u32; 4])]| {
                 told.iter().filter(|k| of.binary_search(k).is_ok()).count() as f64 / of.len() as f64
             };

@@ -23,14 +23,14 @@ use crate::contact::sunk::Sunk;
 use crate::contact::surface::Surface;
 use crate::contact::swept::Swept;
 use crate::contact::untangle::Tangle;
-use crate::lanes::{Instructions, Point, WIDTH};
+use crate::lanes::{Instructions, Point};
 use crate::parallel::Parallel;
 
 /// What was too near is let out at this speed, m/s.
 const RECOVERY_SPEED: f32 = 0.2;
 
-/// For how many times the motion so far a list of near pairs should do.
-const AHEAD: f32 = 2.0;
+/// For how many substeps a search should do.
+const AHEAD: f32 = 3.0;
 
 /// Pairs are looked at this much beyond the skin, as a share of it.
 pub(super) const SLOP: f32 = 0.25;
@@ -85,22 +85,14 @@ pub struct Surfaces {
     changed: Vec<u32>,
     /// How far each vertex has moved in this substep, m.
     ways: Vec<f32>,
-    /// Contacts of what moves so far that it could cross, one list for each of those that were told.
-    risky: Vec<Vec<Risk>>,
+    /// Contacts of what moves so far that it could cross.
+    risky: Vec<Contact>,
     /// Pairs that could cross, for [`Surfaces::promise`].
     swept: Swept,
     /// What had crossed when the frame began.
     tangle: Tangle,
     /// What was inside of solid things then.
     sunk: Sunk,
-}
-
-/// A contact that could cross.
-#[derive(Clone, Copy, Debug)]
-struct Risk {
-    contact: Contact,
-    /// Until when it surely does not if nothing is held back, as a share of the substep; it does not at all without it.
-    until: Option<f32>,
 }
 
 /// How a substep is to be seen by contact.
@@ -217,12 +209,21 @@ impl Surfaces {
     pub fn predict(&mut self, parallel: &Parallel, instructions: Instructions, substep: &Substep) {
         let Surfaces { surface, pairs, sampled, rules, rest, before, now, .. } = self;
         let vertices = Vertices { rest, before, now };
-        find(parallel, instructions, substep, surface, rules, &vertices, pairs, sampled, |_| ());
+        let skin = rules.widest();
+        match sampled {
+            None => {
+                let search = Search { rules, skin, left: substep.left, ahead: AHEAD, slop: SLOP * skin };
+                pairs.find(parallel, instructions, surface, &vertices, &search);
+            }
+            Some((stochastic, budget)) => {
+                stochastic.find(surface, rules, &vertices, skin, *budget, substep.seed);
+            }
+        }
     }
 
     /// The contacts that were found last, but for those that hold what has crossed, and their rules.
     pub fn contacts(&self) -> impl Iterator<Item = (&Contact, &Rule)> {
-        let all = all_lists(&self.pairs, &self.sampled).flatten().filter(|c| c.nearest);
+        let all = all_contacts(&self.pairs, &self.sampled).filter(|c| c.nearest);
         let held = all.filter(|c| !is_ignored(&self.tangle, &self.sunk, c.vertices, c.first_side));
         held.map(|c| (c, self.rules.at(c.rule as usize)))
     }
@@ -241,8 +242,8 @@ impl Surfaces {
 
     /// Finds what touches after a substep and pushes it apart.
     pub fn respond(&mut self, parallel: &Parallel, instructions: Instructions, substep: &Substep) {
-        let Surfaces { surface, pairs, sampled, rules, rest, before, now, .. } = self;
-        let Surfaces { pushes, shifts, holds, tangle, sunk, .. } = self;
+        self.predict(parallel, instructions, substep);
+        let Surfaces { surface, pairs, sampled, rules, now, pushes, shifts, holds, tangle, sunk, .. } = self;
         for (push, now) in pushes.iter_mut().zip(now.iter()) {
             *push = [0.0, 0.0, 0.0, now[3]];
         }
@@ -257,12 +258,9 @@ impl Surfaces {
                 *shift = [push[0], push[1], push[2], 0.0];
             }
         }
-        let vertices = Vertices { rest, before, now };
-        find(parallel, instructions, substep, surface, rules, &vertices, pairs, sampled, |contacts| {
-            let near = contacts.iter().filter(|c| c.nearest);
-            let near = near.filter(|c| !is_ignored(tangle, sunk, c.vertices, c.first_side));
-            near.for_each(|c| press(c, rules.at(c.rule as usize), substep, pushes, shifts, holds));
-        });
+        let near = all_contacts(pairs, sampled).filter(|c| c.nearest);
+        let near = near.filter(|c| !is_ignored(tangle, sunk, c.vertices, c.first_side));
+        near.for_each(|c| press(c, rules.at(c.rule as usize), substep, pushes, shifts, holds));
         holds.iter_mut().for_each(|hold| *hold = hold.map(|c| STILL_HELD * c));
     }
 
@@ -288,17 +286,11 @@ impl Surfaces {
         }
         self.changed.fill(0);
         for pass in 1..=GUARD_PASSES {
-            // Rounds count on over all passes, so that what an earlier one has changed is not taken for new.
-            let so_far = self.changed.iter().fold(0, |m, c| *c.max(&m));
             let untold = 0.5 * EDGE_SHARE * self.rules.narrowest();
-            if self.hold_back(parallel, so_far) <= untold || pass == GUARD_PASSES || self.sampled.is_some() {
+            if self.hold_back() <= untold || pass == GUARD_PASSES || self.sampled.is_some() {
                 break;
             }
-            let Surfaces { surface, pairs, rules, rest, before, now, changed, .. } = self;
-            let vertices = Vertices { rest, before, now };
-            let is_held = |v: u32| changed[v as usize] > so_far;
-            let search = search(rules, substep);
-            pairs.find_again(parallel, instructions, surface, &vertices, &search, is_held);
+            self.predict(parallel, instructions, substep);
         }
     }
 
@@ -312,15 +304,17 @@ impl Surfaces {
         ways().map(square).fold(0.0, f32::max).sqrt()
     }
 
-    /// One pass of [`Surfaces::guard`], after so many rounds: returns how far a vertex was held back at most, m.
-    fn hold_back(&mut self, parallel: &Parallel, so_far: u32) -> f32 {
-        let Surfaces { surface, pairs, sampled, before, now, changed, ways, risky, tangle, sunk, .. } = self;
+    /// One pass of [`Surfaces::guard`]: returns how far a vertex was held back at most, m.
+    fn hold_back(&mut self) -> f32 {
+        let Surfaces { pairs, sampled, before, now, changed, ways, risky, tangle, sunk, .. } = self;
+        // Rounds count on over all passes, so that what an earlier one has changed is not taken for new.
+        let so_far = changed.iter().fold(0, |m, c| *c.max(&m));
         ways.clear();
         ways.extend(before.iter().zip(now.iter()).map(|(from, to)| {
             let [x, y, z] = [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
             (x * x + y * y + z * z).sqrt()
         }));
-        let may_cross = |contact: &Contact| {
+        let may_cross = |contact: &&Contact| {
             let way = contact.vertices.map(|v| ways[v as usize]);
             let first = if contact.first_side == 1 { way[0] } else { way[0].max(way[1]) };
             let second = way[2].max(way[3]);
@@ -329,29 +323,26 @@ impl Surfaces {
             let surely_not = first + second < (1.0 - KEPT) * room;
             !surely_not
         };
-        let lists: Vec<&[Contact]> = all_lists(pairs, sampled).collect();
-        risky.resize_with(lists.len(), Vec::new);
-        let (from, to) = (&before[..], &now[..]);
-        parallel.each_of(WIDTH * surface.len(), risky, |i, risky| {
-            risky.clear();
-            let contacts = lists[i].iter().filter(|c| may_cross(c));
-            let contacts = contacts.filter(|c| !is_ignored(tangle, sunk, c.vertices, c.first_side));
-            risky.extend(contacts.map(|c| Risk { contact: *c, until: crosses(c, from, to) }));
-        });
+        risky.clear();
+        let contacts = all_contacts(pairs, sampled).filter(may_cross);
+        risky.extend(contacts.filter(|c| !is_ignored(tangle, sunk, c.vertices, c.first_side)));
         let mut furthest = 0.0f32;
         for round in so_far + 1..=so_far + GUARDS {
             let is_first = round == so_far + 1;
             let mut all_apart = true;
-            for Risk { contact, until } in risky.iter().flatten() {
+            for contact in risky.iter() {
                 let vertices = contact.vertices.map(|v| v as usize);
-                let latest = vertices.iter().fold(0, |latest, &v| changed[v].max(latest));
                 // Later rounds look at what the round before has changed.
-                let share = match latest {
-                    _ if is_first && latest < round => *until,
-                    _ if latest + 1 < round => None,
-                    _ => crosses(contact, before, now),
+                if !is_first && vertices.iter().all(|&v| changed[v] < round - 1) {
+                    continue;
+                }
+                if stay_apart(contact, before, now) {
+                    continue;
+                }
+                let Some(share) = until(contact.first_side, contact.vertices, contact.skin, before, now)
+                else {
+                    continue;
                 };
-                let Some(share) = share else { continue };
                 let share = if round < so_far + STOPS { 0.9 * share } else { 0.0 };
                 all_apart = false;
                 // Supports go where they are led.
@@ -455,39 +446,12 @@ fn is_ignored(tangle: &Tangle, sunk: &Sunk, vertices: [u32; 4], first_side: u8) 
     tangle.ignores(vertices, first_side) || sunk.ignores(vertices[0], vertices[3])
 }
 
-/// How contacts are looked for in a substep.
-fn search<'a>(rules: &'a Rules, substep: &Substep) -> Search<'a> {
-    let skin = rules.widest();
-    Search { rules, skin, left: substep.left, ahead: AHEAD, slop: SLOP * skin }
-}
-
-/// Finds contacts, whichever way, and tells them list by list.
-fn find(
-    parallel: &Parallel,
-    instructions: Instructions,
-    substep: &Substep,
-    surface: &Surface,
-    rules: &Rules,
-    vertices: &Vertices,
-    pairs: &mut Pairs,
-    sampled: &mut Option<(Box<Stochastic>, u32)>,
-    mut tell: impl FnMut(&[Contact]) + Send,
-) {
-    match sampled {
-        None => pairs.find(parallel, instructions, surface, vertices, &search(rules, substep), tell),
-        Some((stochastic, budget)) => {
-            stochastic.find(surface, rules, vertices, rules.widest(), *budget, substep.seed);
-            tell(stochastic.contacts());
-        }
-    }
-}
-
 /// Contacts, whichever way they were found: the other way has none.
-fn all_lists<'a>(
+fn all_contacts<'a>(
     pairs: &'a Pairs,
     sampled: &'a Option<(Box<Stochastic>, u32)>,
-) -> impl Iterator<Item = &'a [Contact]> {
-    pairs.lists().chain(sampled.iter().map(|(stochastic, _)| stochastic.contacts()))
+) -> impl Iterator<Item = &'a Contact> {
+    pairs.contacts().chain(sampled.iter().flat_map(|(stochastic, _)| stochastic.contacts()))
 }
 
 /// From this round on what would still cross is stopped at once: each round stops another vertex, so that it ends.
@@ -541,14 +505,6 @@ fn stay_apart(contact: &Contact, before: &[Point], now: &[Point]) -> bool {
     }
     let held_apart = held_apart(contact);
     least - most >= held_apart + KEPT * (distance - held_apart)
-}
-
-/// Until when the features of a contact surely do not cross, as a share of the substep; none if they do not at all.
-fn crosses(contact: &Contact, before: &[Point], now: &[Point]) -> Option<f32> {
-    if stay_apart(contact, before, now) {
-        return None;
-    }
-    until(contact.first_side, contact.vertices, contact.skin, before, now)
 }
 
 /// How far the features of a contact are held apart, m.
