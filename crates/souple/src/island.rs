@@ -424,7 +424,7 @@ impl Touching {
         self.show(frame, works, shares);
         let h = frame.model.frame_dt() / f64::from(substeps);
         let seed = random_bits(frame.control.step, (u64::from(substeps) << 32) | u64::from(left));
-        let substep = Substep { h: h as f32, left, rest_speed: 0.0, seed, slack: 1.0 };
+        let substep = Substep { h: h as f32, left, rest_speed: 0.0, seed, slack: 1.0, around: true };
         self.surfaces.predict(frame.parallel, self.instructions, &substep);
         for (contact, rule) in self.surfaces.contacts() {
             // For what bounces impulses act.
@@ -490,8 +490,9 @@ impl Touching {
         // Known from the frame alone, so that a run that is restored goes on the same.
         let seed = random_bits(frame.control.step, (u64::from(substeps) << 32) | u64::from(left));
         // What the system holds is left to it, but for what it could not hold.
-        let slack = if works.iter().all(Workspace::takes_contacts) { held::SLACK as f32 } else { 1.0 };
-        let substep = Substep { h: h as f32, left, rest_speed, seed, slack };
+        let around = works.iter().all(Workspace::takes_contacts);
+        let slack = if around { held::SLACK as f32 } else { 1.0 };
+        let substep = Substep { h: h as f32, left, rest_speed, seed, slack, around };
         surfaces.respond(frame.parallel, *instructions, &substep);
         for (k, work) in works.iter_mut().enumerate() {
             let (pushes, shifts) = surfaces.pushes(k);

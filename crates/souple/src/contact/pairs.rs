@@ -144,6 +144,8 @@ pub struct Search<'a> {
     pub ahead: f32,
     /// Distance that a pair is looked at beyond the skin in any case, m.
     pub slop: f32,
+    /// Whether substeps are long, so that things slide further than they are apart: then what is around vertices is looked at, too.
+    pub around: bool,
 }
 
 impl Pairs {
@@ -638,7 +640,7 @@ impl Kernel for Examine<'_> {
             for (k, eight) in eights[first..first + of_triangles + of_edges].iter().enumerate() {
                 if eight.free <= meeting.moved {
                     let kind = usize::from(k >= of_triangles);
-                    examine::<L>(kind, eight, EMIT * search.slop, step, rule, surface, vertices, contacts);
+                    examine::<L>(kind, eight, search, step, rule, surface, vertices, contacts);
                 }
             }
         }
@@ -719,19 +721,19 @@ fn list<L: Lanes>(
 const ASIDE: f32 = 0.5;
 
 /// Looks at eight pairs that may touch, of patches that move against each other by `step` at most; those are told that come
-/// within `reach` of their skin, m.
+/// nearly within their skin.
 #[inline(always)]
 fn examine<L: Lanes>(
     kind: usize,
     eight: &Eights,
-    reach: f32,
+    search: &Search,
     step: f32,
     rule: u32,
     surface: &Surface,
     vertices: &Vertices,
     contacts: &mut Vec<Contact>,
 ) {
-    let skin = L::load(&eight.skin);
+    let (skin, reach) = (L::load(&eight.skin), EMIT * search.slop);
     let at = Rows::new(&eight.rows);
     let (vector, weights) = closest::<L>(kind, vertices.before, &at);
     let distance = vector.length();
@@ -774,7 +776,8 @@ fn examine<L: Lanes>(
         let (rows, weights) = (eight.rows[l], [each[0][l], each[1][l], each[2][l], each[3][l]]);
         let normal = [normals[0][l], normals[1][l], normals[2][l]];
         let at = |v: u32| vertices.before[v as usize];
-        let (features, ring) = (eight.features[l], |v: u32| surface.ring(v));
+        let features = eight.features[l];
+        let ring = |v: u32| if search.around { surface.ring(v) } else { &[] };
         let nearest = match kind {
             0 => is_nearest_triangle(surface.across(features[1]), ring, rows, weights, normal, at),
             _ => are_nearest_edges(features.map(|e| surface.wings(e)), ring, rows, weights, normal, at),

@@ -55,7 +55,7 @@ fn rules() -> Rules {
 }
 
 pub(super) fn search(rules: &Rules, left: usize) -> Search<'_> {
-    Search { rules, skin: SKIN, left: left as u32, ahead: 2.0, slop: 0.2 * SKIN }
+    Search { rules, skin: SKIN, left: left as u32, ahead: 2.0, slop: 0.2 * SKIN, around: true }
 }
 
 /// A name of a contact: sides of edges may be told either way round.

@@ -108,6 +108,8 @@ pub struct Substep {
     pub seed: u64,
     /// The share of its skin that a contact may be pressed to, unless it bounces: less than 1 where the solver itself holds contacts.
     pub slack: f32,
+    /// Whether it is long: [`Search::around`].
+    pub around: bool,
 }
 
 impl Surfaces {
@@ -212,7 +214,8 @@ impl Surfaces {
         let skin = rules.widest();
         match sampled {
             None => {
-                let search = Search { rules, skin, left: substep.left, ahead: AHEAD, slop: SLOP * skin };
+                let (left, around) = (substep.left, substep.around);
+                let search = Search { rules, skin, left, ahead: AHEAD, slop: SLOP * skin, around };
                 pairs.find(parallel, instructions, surface, &vertices, &search);
             }
             Some((stochastic, budget)) => {

@@ -168,6 +168,11 @@ impl<const K: usize> BlockCholesky<K> {
         found
     }
 
+    /// How many numbers its factor has, once its pattern is learned.
+    pub(super) fn len(&self) -> usize {
+        self.pattern.as_ref().map_or(0, |pattern| pattern.factor.len_val())
+    }
+
     /// The factor in a form that is solved faster and not exactly, if it is large enough for that and near enough.
     pub(super) fn panels(&self) -> Option<Panels> {
         let (pattern, numbers) = (self.pattern.as_ref()?, self.factor.as_ref()?);

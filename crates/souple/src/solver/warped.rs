@@ -145,8 +145,13 @@ impl Warped {
         let names: Vec<(u32, u32)> = between.iter().map(|&(i, j, _)| (i, j)).collect();
         let rest: Vec<DVec3> = free.iter().map(|v| problem.topology.rest_positions[*v as usize]).collect();
         let order = dissection::order(&rest, &names);
-        let mut cholesky = BlockCholesky::default();
-        let factored = cholesky.learn_in_order(free.len(), &names, Some(&order))
+        // Dissection is better for what is round, the least degree for what is long: whichever leaves less.
+        let (mut cholesky, mut dissected) = (BlockCholesky::default(), BlockCholesky::default());
+        let learned = cholesky.learn(free.len(), &names);
+        if dissected.learn_in_order(free.len(), &names, Some(&order)) && dissected.len() < cholesky.len() {
+            cholesky = dissected;
+        }
+        let factored = learned
             && cholesky.factor(
                 free.iter().map(|v| diagonal[*v as usize].to_cols_array_2d()),
                 between.iter().map(|&(i, j, block)| (i, j, block.to_cols_array_2d())),
