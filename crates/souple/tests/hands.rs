@@ -165,7 +165,7 @@ fn snapshots_hold_the_fan_and_older_ones_are_read() {
         assert_eq!(restored.state(), s.state());
     }
     let mut unknown = bytes[..bytes.len() - 8].to_vec();
-    for version in [0, 5] {
+    for version in [0, 6] {
         unknown[8] = version;
         let error = restored.restore(&snapshot::with_checksum(&unknown)).unwrap_err().to_string();
         assert!(error.contains(&format!("version {version}")), "{error}");
