@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use souple::math::Pose;
 use souple::mesh::MeshError;
-use souple::scene::Skinning;
-use souple::skin::{CharacterModel, CompiledRig, PlayedModel, Posed};
+use souple::scene::{SkinVolume, Skinning};
+use souple::skin::{CharacterModel, CompiledRig, PlayedModel, Posed, VolumeKeeper};
 use souple_formats::export::rig::write_rig_glb;
 use souple_formats::export_mesh::{write_obj, write_ply, write_stl};
 use souple_formats::import::volume::{VolumeFormat, VolumeLimits, read_volume};
@@ -54,6 +54,7 @@ pub fn check_gltf(bytes: &[u8]) {
     };
     check_mesh(bytes, MeshFormat::Gltf);
     let compiled = Arc::new(CompiledRig::new(&rig).expect("a rig that was read is sound"));
+    let keeper = Arc::new(VolumeKeeper::new(&compiled, &SkinVolume::default()));
     for skinning in [Skinning::Rigid, Skinning::LinearBlend, Skinning::DualQuaternion] {
         let played = |clip| PlayedModel { clip, weight: 1.0, start: 0.0, speed: 1.0, repeat: true };
         let character = CharacterModel {
@@ -61,6 +62,7 @@ pub fn check_gltf(bytes: &[u8]) {
             rig: Arc::clone(&compiled),
             clips: (0..rig.clips.len().min(2)).map(played).collect(),
             skinning,
+            volume: Some(Arc::clone(&keeper)),
             pose: Pose::IDENTITY,
             scale: 1.0,
             motion: None,

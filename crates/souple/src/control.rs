@@ -228,6 +228,8 @@ impl Control {
             self.characters.swap(0, 1);
             self.skins.iter_mut().for_each(|skin| skin.swap(0, 1));
         } else {
+            // A teleport leaves the poses of its end behind, at the time of its start.
+            self.characters[0].time = f64::NAN;
             self.characters[0].set(&model.characters, self.t0);
             for (collider, [start, _]) in model.colliders.iter().zip(&mut self.skins) {
                 collider.skin_places(&model.characters, &self.characters[0], start);
@@ -454,16 +456,27 @@ impl Control {
         self.fan = self.fan.filter(Fan::is_finite);
     }
 
-    /// Whether the parts that concern a body are all finite numbers.
-    pub(crate) fn is_finite(&self, body: usize) -> bool {
-        let wind = &self.wind;
+    /// Whether the parts that concern one body alone are all finite numbers.
+    pub(crate) fn is_finite_for(&self, body: usize) -> bool {
         self.pins[body].iter().all(|p| p.start.is_finite() && p.end.is_finite())
-            && DVec3::from(wind.velocity).is_finite()
-            && self.fan.is_none_or(|fan| fan.is_finite())
             && self.grabs.iter().all(|g| g.body as usize != body || g.target.is_finite())
+    }
+
+    /// Whether the parts that concern all bodies are all finite numbers.
+    pub(crate) fn is_finite_for_all(&self) -> bool {
+        DVec3::from(self.wind.velocity).is_finite()
+            && self.fan.is_none_or(|fan| fan.is_finite())
             && self.colliders.iter().all(|(a, b)| a.is_finite() && b.is_finite())
             && self.skins.iter().flatten().flatten().all(|x| x.is_finite())
     }
+}
+
+/// Whether a body is a sheet or rope whose particles can be doubled: elements, followers and matched shapes know theirs by number.
+fn can_be_cut(body: &BodyModel) -> bool {
+    let topology = &body.topology;
+    !topology.is_solid()
+        && topology.mapping.is_empty()
+        && body.energies.iter().all(|e| e.name() != "shape matching")
 }
 
 /// Where a supported particle is when characters are posed so, m: its script or what carries it, then what commands moved its set by.
@@ -602,7 +615,12 @@ pub(crate) fn check(
             }
         }
         Command::Cut { body: name, from, to, eye } => {
-            body(name)?;
+            let b = body(name)?;
+            if !can_be_cut(&model.bodies[b]) {
+                return refuse(format!(
+                    "body '{name}' cannot be cut: only sheets and ropes of springs are, not solids, what follows cells, or matched shapes"
+                ));
+            }
             finite("the start of the cut", from)?;
             finite("the end of the cut", to)?;
             finite("the eye", eye)?;
@@ -732,6 +750,9 @@ fn apply(command: &Command, model: &Model, state: &mut State) {
         }
         Command::Cut { body, from, to, eye } => {
             let (Some(b), Some(blade)) = (model.body_index(body), blade(*eye, *from, *to)) else { return };
+            if !can_be_cut(&model.bodies[b]) {
+                return;
+            }
             let body = &mut state.bodies[b];
             let before = body.x.len() as u32;
             let held: Vec<u32> = body.pinned.iter().map(|p| p.vertex).collect();

@@ -181,8 +181,17 @@ pub fn scene_graph(scene: &Scene, model: &Model) -> Graph {
             add_body(&mut graph, at, b, body, scene.bodies.get(b), model);
         }
     }
-    for (k, link) in model.links.iter().enumerate() {
-        graph.add(Some(root), NodeKind::Link, k, &link.name, link_detail(link, model));
+    let mut between_bodies = model.links.iter();
+    for (k, written) in scene.links.iter().enumerate() {
+        // Joints with the world are among the energies of their body.
+        let (name, detail) = match written.joins_world() {
+            true => (&written.name, "joint with the world".to_owned()),
+            false => match between_bodies.next() {
+                Some(link) => (&link.name, link_detail(link, model)),
+                None => continue,
+            },
+        };
+        graph.add(Some(root), NodeKind::Link, k, name, detail);
     }
     for (c, collider) in model.colliders.iter().enumerate() {
         graph.add(Some(root), NodeKind::Collider, c, &collider.name, collider_detail(collider, model));

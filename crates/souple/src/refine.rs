@@ -61,14 +61,16 @@ impl Refining {
         let mapping = self.octree.mapping(cut, &self.surface);
         let mut masses = self.fine_masses.clone();
         mapping.raise_masses(&mut masses);
-        Topology {
+        let mut topology = Topology {
             masses,
             hexahedra: elements.corners.clone(),
             mapping,
             in_use: Some(Arc::new(CellsInUse { leaves, elements })),
             version,
             ..base.clone()
-        }
+        };
+        topology.rebuild_corners();
+        topology
     }
 
     /// The topology with these leaves; none if they are not those of a cut.
@@ -113,6 +115,10 @@ impl Refining {
                 let mut direction = [0; 3];
                 direction[axis] = step;
                 let Some(beside) = self.octree.leaf_beside(cut, leaf, direction) else { continue };
+                // Of smaller ones, those that touch it look from their side: what is found from here may be further off.
+                if cells[beside as usize].level < cells[leaf as usize].level {
+                    continue;
+                }
                 let change = angle(middles[leaf as usize] - middles[beside as usize]);
                 let size = |cell: u32| f64::from(1u32 << cells[cell as usize].level);
                 let way = 0.5 * (size(leaf) + size(beside));
@@ -130,6 +136,9 @@ impl Refining {
         let cells = self.octree.cells();
         let asks = |c: &u32| cells[*c as usize].level > 0 && turns[*c as usize] > self.rules.refine_above;
         let mut wanted: Vec<u32> = self.octree.leaves(cut).into_iter().filter(asks).collect();
+        if wanted.is_empty() {
+            return cut.clone();
+        }
         wanted.sort_by(|a, b| turns[*b as usize].total_cmp(&turns[*a as usize]).then(a.cmp(b)));
         let with = |count: usize| {
             let mut next = cut.clone();
@@ -139,7 +148,7 @@ impl Refining {
         };
         let fits = |cut: &OctreeCut| self.octree.leaves(cut).len() <= self.rules.max_cells;
         let all = with(wanted.len());
-        if wanted.is_empty() || fits(&all) {
+        if fits(&all) {
             return all;
         }
         // More divided cells are never fewer leaves.
@@ -154,7 +163,7 @@ impl Refining {
     /// The cut with all cells joined across which the body would hardly turn.
     fn joined(&self, cut: &OctreeCut, turns: &[f64]) -> OctreeCut {
         let cells = self.octree.cells();
-        let mut next = cut.clone();
+        let (mut next, mut any) = (cut.clone(), false);
         for cell in (0..cells.len() as u32).filter(|c| self.octree.is_divided(cut, *c)) {
             let mut parts = cells[cell as usize].children().map(|(_, part)| part);
             // A part that was divided just now has the turn of before.
@@ -165,9 +174,12 @@ impl Refining {
             let is_old = turns[cell as usize] == 0.0;
             if is_straight && is_old && !self.always[cell as usize] {
                 self.octree.join(&mut next, cell);
+                any = true;
             }
         }
-        self.octree.balance(&mut next);
+        if any {
+            self.octree.balance(&mut next);
+        }
         next
     }
 

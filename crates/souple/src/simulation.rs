@@ -151,8 +151,9 @@ impl Simulation {
             self.control.wind.velocity[0] = f64::NAN;
             self.control.pins[0].iter_mut().for_each(|p| p.end = DVec3::NAN);
         }
+        let shared_is_finite = self.control.is_finite_for_all();
         for b in 0..self.state.bodies.len() {
-            if !self.control.is_finite(b) {
+            if !shared_is_finite || !self.control.is_finite_for(b) {
                 self.control.hold_still(b, &self.model, &self.state);
                 self.warnings.push(Warning {
                     step: self.state.step,
@@ -672,4 +673,6 @@ fn is_sound(body: &BodyState, model: &BodyModel) -> bool {
         && body.pinned.iter().all(|p| (p.vertex as usize) < n)
         && body.pinned.windows(2).all(|w| w[0].vertex < w[1].vertex)
         && body.x.iter().chain(&body.v).chain(&body.pin_offsets).all(|p| p.is_finite())
+        && body.plastic.len() == model.plastic_elements()
+        && body.plastic.iter().all(|shape| shape.is_finite())
 }

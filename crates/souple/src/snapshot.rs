@@ -227,7 +227,11 @@ fn restore_topology(r: &mut Reader, whole: &Topology) -> Result<Topology, Error>
     })?;
     let n = masses.len();
     let in_range = |v: &u32| (*v as usize) < n;
+    // Particles are added by tears, never taken away, and only to sheets and ropes.
     let fits = rest_positions.len() == n
+        && n >= whole.len()
+        && !whole.is_solid()
+        && whole.mapping.is_empty()
         && parents.len() == n
         && triangles.iter().flatten().all(in_range)
         && segments.iter().flatten().all(in_range)

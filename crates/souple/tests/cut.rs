@@ -595,3 +595,29 @@ fn cuts_are_checked_at_the_door() {
         assert!(error.contains(reason), "{command:?}: {error}");
     }
 }
+
+/// Elements, followers and matched shapes know their particles by number: those cannot be doubled.
+#[test]
+fn solids_followers_and_matched_shapes_are_not_cut() {
+    let ball = Shape::Ball(Ball { radius: 0.5, subdivisions: 1 });
+    let soft =
+        Body { density: Some(100.0), young_modulus: Some(1e4), poisson_ratio: Some(0.3), ..Body::default() };
+    let bodies = [
+        Body { shape: Shape::Block(Block { cells: [2; 3], ..Block::default() }), ..soft.clone() },
+        Body { shape: ball.clone(), embed: Some(Embed { cell: 0.5, ..Embed::default() }), ..soft },
+        Body { shape: ball.clone(), rigid: true, density: Some(100.0), ..Body::default() },
+        Body {
+            shape: ball,
+            shape_matching: Some(ShapeMatching::default()),
+            density: Some(1.0),
+            ..Body::default()
+        },
+    ];
+    for body in bodies {
+        let scene = Scene { bodies: vec![Body { name: "sheet".into(), ..body }], ..Scene::default() };
+        let mut s = Simulation::new(ModelBuilder::new(&scene).build().unwrap());
+        let (from, to, eye) = ([-2.0, 0.1, 0.0], [2.0, 0.1, 0.0], [0.0, 0.0, 3.0]);
+        let error = s.command(Command::Cut { body: "sheet".into(), from, to, eye }).unwrap_err().to_string();
+        assert!(error.contains("cannot be cut"), "{error}");
+    }
+}

@@ -7,6 +7,7 @@ use souple::scene::{
     Ball, Block, Body, Cells, Cg, Embed, FineAt, Group, Pin, Plasticity, Preconditioner, Pull, Rayleigh,
     Region, Resolution, Scene, Select, Shape, SolverKind, Time,
 };
+use souple::snapshot::with_checksum;
 use souple::{Model, ModelBuilder, Simulation};
 
 fn resolution(levels: u32, fine_at: FineAt) -> Option<Resolution> {
@@ -265,7 +266,38 @@ fn bits_are_the_same_for_any_number_of_threads_and_after_a_restore() {
 }
 
 #[test]
-fn damaged_cells_are_refused_and_a_changed_model_goes_on() {
+fn damaged_cells_are_refused() {
+    let mut s = Simulation::new(build(&bent(bends(4), true)));
+    (0..40).for_each(|_| s.step());
+    let snapshot = s.snapshot();
+    let topology = &s.state().bodies[0].topology;
+    let leaves = topology.in_use.as_ref().expect("it refines itself").leaves.clone();
+    assert!(topology.version > 0 && leaves.len() > 1);
+    let listed: Vec<u8> = leaves.iter().flat_map(|leaf| leaf.to_le_bytes()).collect();
+    let at = snapshot.windows(listed.len()).position(|w| w == listed).expect("its leaves are listed");
+    let damaged = |leaves: &[u32]| {
+        let mut bytes = snapshot[..snapshot.len() - 8].to_vec();
+        bytes[at..at + listed.len()]
+            .copy_from_slice(&leaves.iter().flat_map(|l| l.to_le_bytes()).collect::<Vec<u8>>());
+        with_checksum(&bytes)
+    };
+    let mut again = Simulation::new(build(&bent(bends(4), true)));
+    again.restore(&damaged(&leaves)).expect("nothing is damaged");
+    let last = leaves.len() - 1;
+    let mut twice = leaves.clone();
+    twice[last] = twice[last - 1];
+    let mut beyond = leaves.clone();
+    beyond[last] = u32::MAX;
+    let mut swapped = leaves.clone();
+    swapped.swap(0, last);
+    for wrong in [twice, beyond, swapped] {
+        let error = again.restore(&damaged(&wrong)).expect_err("these are no cells of a cut");
+        assert!(error.to_string().contains("cells of body 'ball'"), "{error}");
+    }
+}
+
+#[test]
+fn a_changed_model_goes_on_with_the_same_cells_and_refuses_others() {
     let written = bent(bends(4), true);
     let mut s = Simulation::new(build(&written));
     (0..40).for_each(|_| s.step());

@@ -9,9 +9,9 @@ use glam::{DMat3, DVec3};
 use souple::Simulation;
 use souple::scene::{Body, Cells, FineAt, Pull, Region, Resolution, Select, SolidLaw};
 
-use super::Case;
 use super::integrators::simulate;
 use super::solids::{clamp, cut, forces, scene, solid};
+use super::{Case, largest};
 
 const SIZE: [f64; 3] = [0.8, 0.4, 0.4];
 const CELLS: [u32; 3] = [16, 8, 8];
@@ -79,7 +79,7 @@ pub(super) fn cases() -> Vec<Case> {
         let s = pulled(resolution.clone(), strain * YOUNG);
         let rest = &s.model().bodies[0].topology.rest_positions;
         let off = |(r, x): (&DVec3, &DVec3)| (*r + DVec3::X * (strain * r.x)).distance(*x);
-        let worst = rest.iter().zip(&s.state().bodies[0].x).map(off).fold(0.0, f64::max);
+        let worst = largest(rest.iter().zip(&s.state().bodies[0].x).map(off));
         let count = s.model().bodies[0].topology.hexahedra.len();
         all.push(Case::new(
             format!("solids/mixed/traction-{name}"),
@@ -97,15 +97,15 @@ pub(super) fn cases() -> Vec<Case> {
         let mut f = forces(&s, &x);
         topology.mapping.apply_jt(&mut f);
         let is_inside = |r: &DVec3| (0..3).all(|k| r[k] > 1e-6 && r[k] < SIZE[k] - 1e-6);
-        let largest = |inside: bool| {
+        let largest_force = |inside: bool| {
             let chosen = f.iter().zip(&topology.rest_positions).filter(|(_, r)| is_inside(r) == inside);
-            chosen.map(|(f, _)| f.length()).fold(0.0, f64::max)
+            largest(chosen.map(|(f, _)| f.length()))
         };
         all.push(Case::new(
             format!("solids/mixed/patch-{name}"),
             "affine displacement: force inside over that outside",
             0.0,
-            largest(true) / largest(false),
+            largest_force(true) / largest_force(false),
             1e-13,
         ));
     }

@@ -10,7 +10,7 @@ use souple::scene::{BulgePreset, JointBulge, Rig, SkinVolume, Skinning, VolumeMe
 use souple::skin::generate::{Limb, limb};
 use souple::skin::{CharacterModel, CompiledRig, Posed, VolumeKeeper};
 
-use super::Case;
+use super::{Case, largest};
 
 /// Bands along the cylinder.
 const RINGS: u32 = 2000;
@@ -154,8 +154,10 @@ pub fn bent_tube() -> Vec<Case> {
 
 fn furthest(a: &[DVec3], b: &[DVec3]) -> f64 {
     // An empty list is a rig that could not be used.
-    let start = if a.is_empty() || a.len() != b.len() { f64::NAN } else { 0.0 };
-    a.iter().zip(b).fold(start, |most, (a, b)| if a.distance(*b) > most { a.distance(*b) } else { most })
+    if a.is_empty() || a.len() != b.len() {
+        return f64::NAN;
+    }
+    largest(a.iter().zip(b).map(|(a, b)| a.distance(*b)))
 }
 
 /// A limb of three bones, bent at both joints, whose bulges overlap: the same bones, numbered from the other end.

@@ -21,7 +21,7 @@ use souple::mesh::{MeshError, TriMesh};
 use souple::scene::{
     ChannelTarget, KeyInterpolation, Rig, RigChannel, RigClip, RigMesh, RigMorph, RigNode, RigSkin,
 };
-use souple::skin::CompiledRig;
+use souple::skin::{CompiledRig, MAX_NODES, RigError};
 
 use super::gltf_accessor::{Accessors, Numbers, quotable};
 use super::gltf_json::{Animation, Attributes, Document, Mesh, Node, Primitive, Target};
@@ -77,8 +77,12 @@ fn read_both(
     })?;
     check_version(&document)?;
     let buffers = buffers(&document, binary, limits, beside)?;
-    let mut file =
-        File { accessors: Accessors::new(&document, buffers, bytes.len()), document: &document, limits };
+    let mut file = File {
+        accessors: Accessors::new(&document, buffers, bytes.len()),
+        document: &document,
+        limits,
+        triangles: 0,
+    };
     let rig = file.rig()?;
     let compiled = CompiledRig::new(&rig).map_err(|source| ImportError::Rig { format: FORMAT, source })?;
     Ok((rig, compiled))
@@ -261,6 +265,8 @@ struct File<'a> {
     document: &'a Document,
     accessors: Accessors<'a>,
     limits: &'a Limits,
+    /// Of the meshes that were read.
+    triangles: usize,
 }
 
 /// Vertices of a mesh as they are gathered from its primitives.
@@ -275,6 +281,10 @@ struct Gathered {
 
 impl File<'_> {
     fn rig(&mut self) -> Result<Rig, ImportError> {
+        let nodes = self.document.nodes.len();
+        if nodes > MAX_NODES {
+            return Err(ImportError::Rig { format: FORMAT, source: RigError::TooManyNodes(nodes) });
+        }
         let mut rig = Rig { nodes: self.nodes()?, ..Rig::default() };
         for (s, skin) in self.document.skins.iter().enumerate() {
             let inverse_binds = match skin.inverse_bind_matrices {
@@ -299,6 +309,7 @@ impl File<'_> {
             };
             if let Some(found) = self.mesh(n as u32, node, mesh as usize, written, vertices)? {
                 vertices += found.positions.len();
+                self.triangles += found.triangles.len();
                 rig.meshes.push(found);
             }
         }
@@ -382,7 +393,13 @@ impl File<'_> {
         if made.positions.is_empty() {
             return Ok(None);
         }
-        made.name = mesh.name.clone().or_else(|| node.name.clone()).unwrap_or_else(|| format!("mesh{index}"));
+        let name = mesh.name.as_ref().or(node.name.as_ref());
+        // Each node that carries it has its names.
+        let morph_names: usize =
+            (0..made.morphs.len()).filter_map(|k| mesh.morph_name(k)).map(str::len).sum();
+        let letters = name.map_or(0, String::len).saturating_add(morph_names);
+        self.accessors.take(letters as u64, 1, Place::Item("mesh", index))?;
+        made.name = name.cloned().unwrap_or_else(|| format!("mesh{index}"));
         (made.node, made.skin) = (n, node.skin);
         let weights = node.weights.as_ref().unwrap_or(&mesh.weights);
         for (k, morph) in made.morphs.iter_mut().enumerate() {
@@ -441,7 +458,10 @@ impl File<'_> {
                 }
                 corners
             }
-            None => (first..first + count).collect(),
+            None => {
+                self.accessors.take(u64::from(count), 1, place)?;
+                (first..first + count).collect()
+            }
         };
         let triangles = &mut gathered.mesh.triangles;
         match primitive.mode {
@@ -453,7 +473,7 @@ impl File<'_> {
             6 => triangles.extend(super::fan(&corners)),
             _ => triangles.extend(corners.chunks_exact(3).map(|t| [t[0], t[1], t[2]])),
         }
-        self.limits.check_triangles(FORMAT, place, triangles.len())
+        self.limits.check_triangles(FORMAT, place, self.triangles.saturating_add(triangles.len()))
     }
 
     /// Adds the vertices of a primitive; tells how many.
@@ -472,7 +492,7 @@ impl File<'_> {
         let count = positions.count();
         self.limits.check_vertices(FORMAT, place, before.saturating_add(first).saturating_add(count))?;
         mesh.positions.extend((0..count).map(|v| positions.triple(v)));
-        if let Some(numbers) = self.per_vertex(attributes.uv, &[2], true, count, place)? {
+        if let Some(numbers) = self.per_vertex(attributes.uv, &[2], false, count, place)? {
             mesh.uvs.resize(first, [0.0; 2]);
             for uv in numbers.values.chunks_exact(2) {
                 mesh.uvs.push(finite_uv(FORMAT, place, [uv[0], 1.0 - uv[1]])?);
@@ -504,8 +524,10 @@ impl File<'_> {
                 mesh.morphs.push(RigMorph::default());
             }
             mesh.morphs[k].offsets.resize(first, [0.0; 3]);
-            if let Some(numbers) = self.per_vertex(target.position, &[3], false, count, place)? {
-                mesh.morphs[k].offsets.extend((0..count).map(|v| numbers.triple(v)));
+            match self.per_vertex(target.position, &[3], false, count, place)? {
+                Some(numbers) => mesh.morphs[k].offsets.extend((0..count).map(|v| numbers.triple(v))),
+                // It takes as much memory as one that moves something.
+                None => drop(self.accessors.take(count as u64, 3, place)?),
             }
         }
         // What other primitives of the mesh have and this one has not.

@@ -182,7 +182,7 @@ impl<'a> Accessors<'a> {
     }
 
     /// Refuses more numbers than the file can have for its size.
-    fn take(&mut self, count: u64, width: usize, place: Place) -> Result<usize, ImportError> {
+    pub(super) fn take(&mut self, count: u64, width: usize, place: Place) -> Result<usize, ImportError> {
         let numbers = usize::try_from(count).ok().and_then(|count| count.checked_mul(width));
         match numbers.and_then(|numbers| self.budget.checked_sub(numbers)) {
             Some(left) => {

@@ -16,14 +16,11 @@ const STIFFNESS: f64 = 1e4;
 const JOINT: f64 = 1e3;
 const EXPLICIT_JOINT: f64 = 0.1;
 
-/// The name of what is no body.
-const WORLD: &str = "world";
-
 /// Links between bodies go to the list of the model, joints with the world to the energies of their body.
 pub(super) fn build_links(links: &[LinkSprings], model: &mut Model) -> Checked<()> {
     for (k, link) in links.iter().enumerate() {
         let at = format!("link[{k}]");
-        if link.kind != LinkKind::Spring && link.between[1] == WORLD {
+        if link.joins_world() {
             let body = named(&at, &link.between[0], model)?;
             let links = build_joint(&at, link, model, [Some(body), None])?;
             if !couples(model.groups[model.bodies[body].group].solver) {
@@ -52,7 +49,7 @@ fn named(at: &str, name: &str, model: &Model) -> Checked<usize> {
         None => wrong(
             &format!("{at}.between"),
             format!("there is no body '{name}'"),
-            format!("known bodies: {}; of joints the second may be `{WORLD}`", known()),
+            format!("known bodies: {}; of joints the second may be `{}`", known(), LinkSprings::WORLD),
         ),
     }
 }

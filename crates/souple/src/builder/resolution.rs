@@ -20,6 +20,9 @@ use crate::scene::{Body, FineAt, Resolution, Shape};
 /// The largest cells are 2 to this times as large as the smallest.
 const MAX_LEVELS: u32 = 8;
 
+/// The most of the smallest cells that a lattice of whole largest ones may have: some bytes are taken for each.
+const MAX_LATTICE: f64 = 1e8;
+
 /// The cells of a body that has some of several sizes.
 pub(super) struct Divided {
     octree: Octree,
@@ -53,6 +56,26 @@ impl Divided {
     }
 }
 
+/// Refuses levels whose largest cells would make a lattice that no memory holds: each side is filled up to whole ones.
+fn check_padding(field: &str, places: &[[u32; 3]], levels: u32) -> Checked<()> {
+    let largest = 1u64 << levels;
+    let padded = [0, 1, 2].map(|k| {
+        let extent = places.iter().map(|at| u64::from(at[k]) + 1).max().unwrap_or(1);
+        extent.next_multiple_of(largest) as f64
+    });
+    let count: f64 = padded.iter().product();
+    if count > MAX_LATTICE {
+        return wrong(
+            field,
+            format!(
+                "filled up to whole cells of the largest size, its lattice would have {count:.0} of the smallest ones"
+            ),
+            format!("at most {MAX_LATTICE:e} are taken: use fewer levels, or larger cells"),
+        );
+    }
+    Ok(())
+}
+
 /// Joins cells of a placed solid, where they may be large.
 pub(super) fn divide(at: &str, body: &Body, resolution: &Resolution, placed: &mut Placed) -> Checked<()> {
     let field = |name: &str| format!("{at}.resolution.{name}");
@@ -81,6 +104,7 @@ pub(super) fn divide(at: &str, body: &Body, resolution: &Resolution, placed: &mu
         FineAt::Bends => Some(rules(at, body, resolution)?),
     };
     let whole = matches!(body.shape, Shape::Block(_));
+    check_padding(&field("levels"), &cells.at, resolution.levels)?;
     let finest: Vec<([u32; 3], [u32; 8])> =
         cells.at.iter().copied().zip(cells.corners.iter().copied()).collect();
     let hidden = if whole { placed.mesh.positions.len() } else { placed.hidden };

@@ -138,6 +138,13 @@ pub(super) fn build_solid(
         };
     }
     let moduli = Moduli::new(at, body, placed.labelled())?;
+    if body.tear.is_some() {
+        return wrong(
+            &format!("{at}.tear"),
+            "a body with `shape_matching` does not tear: its shape is matched as a whole",
+            "leave one of the two out",
+        );
+    }
     let takes = matches!(
         group.solver,
         SolverKind::ExplicitEuler

@@ -5,6 +5,8 @@
 //!
 //! Promised: the same bits with any instructions. Cells that have flowed, and frames along edges (QR), go the plain way of [`super::hexahedra`].
 
+use std::fmt;
+
 use glam::{DMat3, DVec3};
 
 use super::cell::{CORNERS, ROWS};
@@ -21,9 +23,16 @@ const COLUMNS: usize = ROWS - 3;
 type Eight = [Four; 2];
 
 /// The matrix of a cell as products read it: columns of the corners after the first, by axis; in each the rows of all corners, by axis.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct PackedMatrix {
     columns: Box<[[[f64; 4]; 6]; COLUMNS]>,
+}
+
+/// Its numbers are those of the matrix it was made of: models are told apart by that.
+impl fmt::Debug for PackedMatrix {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("PackedMatrix")
+    }
 }
 
 impl PackedMatrix {

@@ -50,6 +50,14 @@ impl Energy for InUse {
         }
     }
 
+    fn add_implicit_force(&self, q: &Configuration, numbers: &[f64], h: f64, f: &mut [DVec3]) -> bool {
+        elements(q.topology).is_some_and(|e| e.add_implicit_force(q, numbers, h, f))
+    }
+
+    fn moves_followers(&self, q: &Configuration, numbers: &[f64]) -> bool {
+        elements(q.topology).is_some_and(|e| e.moves_followers(q, numbers))
+    }
+
     fn linearise(&self, q: &Configuration, hx: f64, hv: f64, numbers: &mut Vec<f64>) {
         numbers.clear();
         if let Some(e) = elements(q.topology) {

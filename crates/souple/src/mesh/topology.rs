@@ -268,6 +268,12 @@ impl Topology {
             n,
             triangles.iter().enumerate().flat_map(|(t, tri)| tri.iter().map(move |&v| (v, t as u32))),
         );
+        self.rebuild_corners();
+    }
+
+    /// Recomputes what follows from elements and from what follows what.
+    pub(crate) fn rebuild_corners(&mut self) {
+        let n = self.rest_positions.len();
         let corners: &[u32] = match self.hexahedra.is_empty() {
             true => self.tetrahedra.as_flattened(),
             false => self.hexahedra.as_flattened(),

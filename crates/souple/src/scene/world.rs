@@ -294,6 +294,16 @@ scene_type! {
     }
 }
 
+impl LinkSprings {
+    /// The name of what is no body.
+    pub const WORLD: &str = "world";
+
+    /// Whether it is a joint that holds one body where it is.
+    pub fn joins_world(&self) -> bool {
+        self.kind != LinkKind::Spring && self.between[1] == LinkSprings::WORLD
+    }
+}
+
 impl Default for LinkSprings {
     fn default() -> Self {
         LinkSprings {

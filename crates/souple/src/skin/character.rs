@@ -11,6 +11,7 @@ use super::skeleton::rigid_part;
 use super::skinning::BoneMotion;
 use crate::contact::proximity::point_triangle;
 use crate::math::Pose;
+use crate::mesh::bounds;
 use crate::motion::pose_at;
 use crate::scene::{Motion, Skinning};
 use crate::state::Hasher;
@@ -227,7 +228,11 @@ impl SkinPoint {
             for &corners in &mesh.mesh.triangles {
                 let triangle = corners.map(|v| x[v as usize]);
                 let Some(frame) = triangle_frame(triangle) else { continue };
+                let (low, high) = bounds(&triangle);
                 for (place, (nearest, point)) in places.iter().zip(&mut best) {
+                    if place.distance_squared(place.clamp(low, high)) >= *nearest {
+                        continue;
+                    }
                     let found = point_triangle(*place, triangle);
                     if found.vector.length_squared() < *nearest {
                         *nearest = found.vector.length_squared();

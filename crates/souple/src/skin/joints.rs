@@ -218,9 +218,14 @@ pub struct Measured {
     of_class: Vec<Moment>,
 }
 
+/// Triangles of a surface may have so many joints between their bones, in the mean, and so many beside that: else what is kept of each would
+/// grow with the length of the skeleton.
+const FURTHEST: usize = 64;
+const FREE: usize = 1 << 16;
+
 impl JointParts {
-    /// Of vertices `kept` of a mesh, which are those of the surface.
-    pub fn new(tree: &JointTree, surface: &Enclosure, mesh: &SkinMesh, kept: &[u32]) -> JointParts {
+    /// Of vertices `kept` of a mesh, which are those of the surface; none if triangles hang on bones that are too far from each other.
+    pub fn new(tree: &JointTree, surface: &Enclosure, mesh: &SkinMesh, kept: &[u32]) -> Option<JointParts> {
         let influences = |v: u32| mesh.influences(kept[v as usize] as usize);
         let meet = |bones: &mut dyn Iterator<Item = u32>| bones.reduce(|a, b| tree.meet(a, b)).unwrap_or(0);
         let of_vertex = |v: u32| meet(&mut influences(v).iter().map(|i| i.0));
@@ -235,15 +240,23 @@ impl JointParts {
             tree.order.iter().map(|&bone| Crossing { bone, ..Crossing::default() }).collect();
         let mut of_joint: Vec<Vec<u32>> = vec![Vec::new(); tree.parents.len()];
         let mut each: Vec<Class> = Vec::with_capacity(carriers.len());
+        let mut listed = 0usize;
+        let bones_of = |vertices: &[u32]| {
+            let mut bones: Vec<u32> =
+                vertices.iter().flat_map(|&v| influences(v).iter().map(|i| i.0)).collect();
+            bones.sort_unstable();
+            bones.dedup();
+            bones
+        };
+        // The middle of a lid hangs on all bones of its border.
+        let of_lids: Vec<Vec<u32>> = surface.borders().map(|border| bones_of(border)).collect();
         for (t, (triangle, carrier)) in (0u32..).zip(surface.triangles().iter().zip(&carriers)) {
             // Joints between a bone of it and the lowest that carries all of them.
             let mut bones: Vec<u32> = Vec::new();
             for &v in triangle {
-                let border =
-                    (v as usize).checked_sub(surface.vertices()).and_then(|lid| surface.borders().nth(lid));
-                let one = [v];
-                for &v in border.unwrap_or(&one) {
-                    bones.extend(influences(v).iter().map(|i| i.0));
+                match (v as usize).checked_sub(surface.vertices()).and_then(|lid| of_lids.get(lid)) {
+                    Some(lid) => bones.extend(lid),
+                    None => bones.extend(influences(v).iter().map(|i| i.0)),
                 }
             }
             bones.sort_unstable();
@@ -258,6 +271,10 @@ impl JointParts {
             }
             crossed.sort_unstable();
             crossed.dedup();
+            listed += crossed.len();
+            if listed > FREE + FURTHEST * carriers.len() {
+                return None;
+            }
             crossed.iter().for_each(|&joint| of_joint[joint as usize].push(t));
             each.push(Class { carrier: *carrier, crossed });
         }
@@ -270,7 +287,7 @@ impl JointParts {
             crossing.fill(tree, surface, &of_joint[crossing.bone as usize], &influences, &mut local);
         }
         crossings.retain(|crossing| !crossing.triangles.is_empty());
-        JointParts { crossings, classes, of_triangle }
+        Some(JointParts { crossings, classes, of_triangle })
     }
 
     /// Measures a surface, and gives its gradient as [`Enclosure::volume_and_gradient`] does. Moments are about its first vertex.

@@ -124,7 +124,11 @@ impl VolumeKeeper {
         for (m, mesh) in rig.meshes.iter().enumerate() {
             let (tree, places) = (&keeper.trees[mesh.binding], &keeper.places[mesh.binding]);
             for mut piece in pieces(m, mesh) {
-                piece.parts = JointParts::new(tree, &piece.surface, mesh, &piece.kept);
+                let Some(parts) = JointParts::new(tree, &piece.surface, mesh, &piece.kept) else {
+                    keeper.left_alone += piece.members.len();
+                    continue;
+                };
+                piece.parts = parts;
                 let mut bound = Bound::default();
                 piece.bind(mesh, &[], tree, &mut bound, &mut Vec::new());
                 if piece.parts.crossings.is_empty() {
