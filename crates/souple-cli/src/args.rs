@@ -43,6 +43,8 @@ pub enum Command {
     Convert(ConvertArgs),
     /// Plays the clips of a character with a skin that keeps its volume, into files
     Bake(BakeArgs),
+    /// Makes a sheet of paper, which does not stretch, from its pattern and its border
+    Paper(PaperArgs),
     /// Plays a recording again and compares every step
     Replay(ReplayArgs),
     /// Compares the engine with closed forms: expected and measured side by side
@@ -69,6 +71,7 @@ impl Command {
             Command::Check(args) => args.json,
             Command::Convert(args) => args.json,
             Command::Bake(args) => args.json,
+            Command::Paper(args) => args.json,
             Command::Replay(args) => args.json,
             Command::Verify(args) => args.json,
             Command::Bench(args) => args.json,
@@ -345,6 +348,47 @@ pub struct BakeArgs {
     /// Frames per second
     #[arg(long, value_name = "FPS", default_value_t = 30.0, value_parser = positive_number, allow_negative_numbers = true)]
     pub fps: f64,
+    /// Print one JSON object on standard output and nothing else
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `souple paper`
+#[derive(Args, Debug)]
+#[command(after_help = "What is written follows from the name of OUT:\n  \
+                  .glb              all frames on the triangles of the last one\n  \
+                  .obj .ply .stl    the last frame, or --frame N, split along its creases\n  \
+                  .svg .fold        its crease pattern, to be folded\n  \
+                  .png              a picture of it\n  \
+                  .gif .mp4 .webm   all frames, or a folder of pictures (a name that ends in /)\n\n\
+                  Example:\n  souple paper sheets/pinched.toml -o pinched.png -o pinched.svg --creases")]
+pub struct PaperArgs {
+    /// Sheet file, TOML or JSON
+    pub sheet: PathBuf,
+    /// What to write; may be given several times
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Vec<PathBuf>,
+    /// Write this frame instead of the last
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub frame: Option<usize>,
+    /// Draw creases as lines in pictures: mountains red, valleys blue
+    #[arg(long)]
+    pub creases: bool,
+    /// Draw it in this style, or in your own: a file that ends in .wgsl. `souple styles` lists them
+    #[arg(long, value_name = "NAME")]
+    pub style: Option<String>,
+    /// Width and height of a picture, pixels [default: 1280x720]
+    #[arg(long, value_name = "WxH", value_parser = picture_size)]
+    pub size: Option<(u32, u32)>,
+    /// Where the camera stands and what it looks at, m, and its vertical field of view, degrees
+    #[arg(long, value_name = "\"PX,PY,PZ TX,TY,TZ [FOV]\"", value_parser = camera, allow_hyphen_values = true)]
+    pub camera: Option<Camera>,
+    /// What draws: a graphics driver (also one in software), or the CPU rasteriser, which needs none
+    #[arg(long, value_enum, default_value = "auto")]
+    pub renderer: RendererName,
+    /// Let the sheet name a scene outside its own folder
+    #[arg(long)]
+    pub allow_outside: bool,
     /// Print one JSON object on standard output and nothing else
     #[arg(long)]
     pub json: bool,

@@ -28,6 +28,8 @@ const FITTED_MOMENTS: usize = 60;
 pub struct Drawing {
     artist: Artist,
     looks: Looks,
+    /// Drawn besides the items, in every picture.
+    pub marks: Marks,
     size: (u32, u32),
     camera: Option<Camera>,
     /// Time of all pictures, s: upload, draw, read back.
@@ -97,7 +99,8 @@ impl Drawing {
             note(&format!("warning: style '{style}' needs a graphics driver; it is drawn as standard"));
         }
         let camera = options.camera.or(scene.view.camera).map(|camera| Camera::of_scene(&camera));
-        Ok(Drawing { artist, looks, size: options.size, camera, seconds: [0.0; 3], pictures: 0 })
+        let marks = Marks::default();
+        Ok(Drawing { artist, looks, marks, size: options.size, camera, seconds: [0.0; 3], pictures: 0 })
     }
 
     /// Draws a small picture for nobody: a driver refuses a style only when it is used, which is to be known before a
@@ -108,7 +111,7 @@ impl Drawing {
     }
 
     fn picture(&mut self, moment: &Moment, camera: &Camera, size: (u32, u32)) -> Result<Picture, Failure> {
-        let drawn = self.artist.draw(moment, &self.looks, &Marks::default(), camera, size);
+        let drawn = self.artist.draw(moment, &self.looks, &self.marks, camera, size);
         let picture = drawn.map_err(|error| {
             Failure::input(error.to_string(), "draw with --renderer cpu, or a smaller picture")
         })?;

@@ -11,6 +11,7 @@ mod drawing;
 mod failure;
 mod library;
 mod outputs;
+mod paper;
 mod render;
 mod replay;
 mod report;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(args),
         Command::Convert(args) => convert::run(args),
         Command::Bake(args) => bake::run(args),
+        Command::Paper(args) => paper::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Bench(args) => bench::run(args),

@@ -391,3 +391,69 @@ fn colliders_that_jump_are_told_by_check_and_run() {
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(warnings[0].as_str().unwrap().contains("collider 'rock'"), "{warnings:?}");
 }
+
+#[test]
+fn sheets_that_cannot_be() {
+    let circle = |n: usize, part: f64, radius: f64| {
+        let point = |k: usize| {
+            let angle = k as f64 / n as f64 * part * std::f64::consts::TAU;
+            format!("[{}, 0, {}]", radius * angle.cos(), radius * angle.sin())
+        };
+        format!("border = {{ points = [{}] }}", (0..n).map(point).collect::<Vec<_>>().join(", "))
+    };
+    let a4 = "size = [0.297, 0.21]\n";
+    let many = format!("pattern = [{}]", vec!["[0, 0]"; 5000].join(", "));
+    let cases: [(String, &str); 16] = [
+        (String::new(), "needs `size` or `pattern`"),
+        (format!("{a4}pattern = [[0, 0], [1, 0], [0, 1]]"), "not both"),
+        ("size = [0, 1]".into(), "side 0 of the pattern has no length"),
+        ("pattern = [[0, 0], [1, 0]]".into(), "has 2 corners"),
+        ("pattern = [[0, 0], [1, 1], [1, 0], [0, 1]]".into(), "sides 0 and 2 of the pattern cross"),
+        ("pattern = [[0, 0], [1e300, 0], [0, 1]]".into(), "corner 1 of the pattern"),
+        (many, "at most 1000"),
+        (format!("{a4}border = {{ points = [[0, 0, 0], [1, 0, 0]] }}"), "has 2 points"),
+        (
+            format!("{a4}border = {{ points = [[0, 0, 0], [1e99, 0, 0], [0, 0, 1]] }}"),
+            "point 1 of the border",
+        ),
+        (format!("{a4}{}", circle(100, 0.8, 0.16)), "does not close"),
+        (format!("{a4}{}", circle(100, 1.0, 16.0)), "check the units"),
+        (format!("{a4}step = 1e-9"), "give a step of"),
+        (format!("{a4}tolerance = -1"), "tolerance is -1"),
+        ("border = { case = 'crane' }".into(), "known: bent"),
+        (format!("{a4}[[handle]]\ncorner = 9\nkeys = [{{}}]"), "handle[0] needs `corner`"),
+        ("border = { body = { scene = '../scene.toml' } }".into(), "border.body.scene"),
+    ];
+    for (text, complaint) in cases {
+        let scratch = Scratch::new();
+        scratch.write("sheet.toml", format!("format = 1\n{text}\n"));
+        let before = scratch.files();
+        let ran = scratch.souple(&["paper", "sheet.toml", "-o", "sheet.obj"]).expect(1);
+        ran.complains("sheet.toml").complains(complaint);
+        assert_eq!(scratch.files(), before, "no file was written");
+    }
+    let scratch = Scratch::new();
+    scratch.write("sheet.toml", "format = 1\nsize = [1, nan]\n");
+    scratch.souple(&["paper", "sheet.toml"]).expect(1).complains("sheet.toml:2:");
+    scratch.write("sheet.toml", "format = 1\nsize = [0.297, 0.21]\n");
+    scratch.souple(&["paper", "sheet.toml", "-o", "sheet.doc"]).expect(1).complains(".fold");
+    scratch.souple(&["paper", "sheet.toml", "--frame", "7"]).expect(1).complains("there is no frame 7");
+}
+
+#[test]
+fn a_sheet_in_every_format() {
+    let scratch = Scratch::new();
+    scratch.write(
+        "sheet.toml",
+        "format = 1\nname = 'fold'\nborder = { case = 'bent' }\n[expect]\nstrain_percent = 0.1\n",
+    );
+    let names = ["a.glb", "a.obj", "a.ply", "a.stl", "a.svg", "a.fold"];
+    let mut args = vec!["paper", "sheet.toml", "--json"];
+    names.iter().for_each(|name| args.extend(["-o", *name]));
+    let told = scratch.souple(&args).expect(0).json();
+    assert_eq!(told["files"].as_array().unwrap().len(), names.len());
+    assert!(told["strain_mean"].as_f64().unwrap() < 1e-3);
+    names.iter().for_each(|name| assert!(!scratch.read(name).is_empty(), "{name}"));
+    scratch.write("sheet.toml", "format = 1\nborder = { case = 'bent' }\n[expect]\nstrain_percent = 1e-9\n");
+    scratch.souple(&["paper", "sheet.toml"]).expect(3).complains("expectation failed");
+}

@@ -6,5 +6,6 @@ pub mod control_log;
 pub mod export;
 pub mod export_mesh;
 pub mod import;
+pub mod paper;
 pub mod picture;
 pub mod scene;

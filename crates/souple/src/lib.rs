@@ -48,6 +48,7 @@ pub mod measure;
 pub mod mesh;
 pub mod model;
 pub mod motion;
+pub mod paper;
 pub mod parallel;
 mod profile;
 mod recording;

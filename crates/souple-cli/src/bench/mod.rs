@@ -8,8 +8,8 @@
 //! real-time solver against what the machine can do; `methods` compares solvers by time, stretch and motion on the cloth of
 //! w1, and draws it too (`methods-32`: the coarse cloth only); `growth-10k` to `growth-100k` (all: `growth`) are the pile with
 //! up to 10⁵ triangles; `contact` runs the scenes of `scenes/contact` with fast and with safe contact. `convergence` solves a
-//! beam with more and more elements, and draws it; `liver` times the livers of the thesis; `multigrid` compares preconditioners on a beam, and draws it. `scale`, `growth`, `methods`, `contact`,
-//! `convergence`, `liver` and `multigrid` take minutes and run only when they are named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
+//! beam with more and more elements, and draws it; `liver` times the livers of the thesis; `multigrid` compares preconditioners on a beam, and draws it; `paper` makes sheets of paper. `scale`, `growth`, `methods`, `contact`,
+//! `convergence`, `liver`, `multigrid` and `paper` take long and run only when they are named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
 //! engines beside it.
 
 mod contact;
@@ -19,6 +19,7 @@ mod limit;
 mod liver;
 mod methods;
 mod multigrid;
+mod paper;
 mod plot;
 mod skin;
 mod viewer;
@@ -157,6 +158,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
         convergence::NAME,
         liver::NAME,
         multigrid::NAME,
+        paper::NAME,
     ];
     for name in known.into_iter().filter(|name| !others.contains(name) && wanted(name)) {
         for workload in workloads::of(name)? {
@@ -208,6 +210,10 @@ pub fn run(args: &BenchArgs) -> Outcome {
     if preconditions {
         grids = multigrid::compare(|line| if args.json { Ok(()) } else { say(line) })?;
     }
+    let mut sheets = Vec::new();
+    if named(paper::NAME) {
+        sheets = paper::compare(args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
+    }
     if let Some(path) = &args.plot {
         let picture = match (converges, preconditions, sizes.is_empty()) {
             (true, ..) => plot::convergence(&beams),
@@ -220,7 +226,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
     if args.json {
         let answer = serde_json::json!({
             "workloads": figures, "integrators": comparison, "viewer": pictures, "skin": skins, "limit": limit, "methods": methods,
-            "contact": contact, "convergence": beams, "liver": livers, "multigrid": grids,
+            "contact": contact, "convergence": beams, "liver": livers, "multigrid": grids, "paper": sheets,
         });
         say_json(&answer)?;
     }

@@ -16,6 +16,7 @@ mod integrators;
 mod joints;
 mod mixed;
 mod ordering;
+mod paper;
 mod plastic;
 mod skin;
 mod solids;
@@ -122,7 +123,7 @@ pub fn largest(numbers: impl IntoIterator<Item = f64>) -> f64 {
 /// A group of cases that are computed together.
 type Group = (&'static str, fn() -> Vec<Case>);
 
-const GROUPS: [Group; 37] = [
+const GROUPS: [Group; 40] = [
     ("integrators/amplification", integrators::amplification),
     ("integrators/bounded", integrators::bounded),
     ("integrators/convergence", integrators::convergence),
@@ -158,6 +159,9 @@ const GROUPS: [Group; 37] = [
     ("skin/twist", skin::twist),
     ("skin/volume", skin::bent_tube),
     ("skin/order", skin::order),
+    ("paper/developable", paper::developable),
+    ("paper/crease", paper::crease),
+    ("paper/stretched", paper::stretched),
     ("momentum", conservation::momentum),
     ("energy", conservation::energy),
 ];

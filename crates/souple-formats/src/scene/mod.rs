@@ -26,9 +26,11 @@ pub use mesh_files::{
 pub use schema::scene_schema;
 pub use write::write_scene_toml;
 
+use serde::de::DeserializeOwned;
 use souple::SceneError;
 use souple::scene::{SCENE_FORMAT, Scene};
 
+use crate::paper::PaperFile;
 use error::{Problem, printable};
 use tree::{Node, Span, SyntaxError, Value};
 
@@ -85,6 +87,17 @@ impl Syntax {
 /// assert_eq!(error.help, "did you mean 'name'?");
 /// ```
 pub fn read_scene(text: &str, file_name: &str) -> Result<SceneFile, SceneFileError> {
+    let (scene, source) = read_text(text, file_name)?;
+    Ok(SceneFile { scene, source })
+}
+
+/// Reads a sheet of paper from the bytes of a file, by the rules of [`read_scene`].
+pub fn read_paper(bytes: &[u8], file_name: &str) -> Result<(PaperFile, Source), SceneFileError> {
+    check_size(bytes.len(), file_name)?;
+    read_text(utf8(bytes, file_name)?, file_name)
+}
+
+fn read_text<T: DeserializeOwned>(text: &str, file_name: &str) -> Result<(T, Source), SceneFileError> {
     check_size(text.len(), file_name)?;
     // Some editors of Windows put a byte order mark in front, which is no part of the text.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -93,7 +106,7 @@ pub fn read_scene(text: &str, file_name: &str) -> Result<SceneFile, SceneFileErr
     let mut root = source.tree().map_err(|error| source.error(error.span, error.problem))?;
     source.check_format(&mut root)?;
     match de::from_node(&root) {
-        Ok(scene) => Ok(SceneFile { scene, source }),
+        Ok(read) => Ok((read, source)),
         Err(error) => Err(source.error(error.span, error.into_problem(source.syntax))),
     }
 }
@@ -101,13 +114,16 @@ pub fn read_scene(text: &str, file_name: &str) -> Result<SceneFile, SceneFileErr
 /// Reads a scene from the bytes of a file, which must be UTF-8; see [`read_scene`].
 pub fn read_scene_bytes(bytes: &[u8], file_name: &str) -> Result<SceneFile, SceneFileError> {
     check_size(bytes.len(), file_name)?;
-    let text = str::from_utf8(bytes).map_err(|error| {
+    read_scene(utf8(bytes, file_name)?, file_name)
+}
+
+fn utf8<'a>(bytes: &'a [u8], file_name: &str) -> Result<&'a str, SceneFileError> {
+    str::from_utf8(bytes).map_err(|error| {
         let text = String::from_utf8_lossy(bytes);
         let at = error.valid_up_to();
         let problem = Problem::new("this byte is not UTF-8 text", "save the scene as UTF-8");
         SceneFileError::new(file_name, &text, Some(at..at + 1), problem)
-    })?;
-    read_scene(text, file_name)
+    })
 }
 
 fn check_size(bytes: usize, file_name: &str) -> Result<(), SceneFileError> {

@@ -32,7 +32,7 @@ struct Pattern {
 
 /// Sparse symmetric positive definite systems of n particles with k unknowns each, factored again and again.
 #[derive(Debug)]
-pub(super) struct BlockCholesky<const K: usize> {
+pub(crate) struct BlockCholesky<const K: usize> {
     pattern: Option<Pattern>,
     /// Numbers of the factor; none before it was found.
     factor: Option<Vec<f64>>,
@@ -56,7 +56,7 @@ impl<const K: usize> BlockCholesky<K> {
     }
 
     /// Learns which pairs of particles have a block. Returns false if there is no memory for it.
-    pub(super) fn learn(&mut self, n: usize, pairs: &[(u32, u32)]) -> bool {
+    pub(crate) fn learn(&mut self, n: usize, pairs: &[(u32, u32)]) -> bool {
         self.learn_in_order(n, pairs, None)
     }
 
@@ -119,7 +119,7 @@ impl<const K: usize> BlockCholesky<K> {
     }
 
     /// Factors the matrix with these blocks (column by column). Particles with `fixed` get a unit row and column.
-    pub(super) fn factor<'a>(
+    pub(crate) fn factor<'a>(
         &mut self,
         diagonal: impl Iterator<Item = [[f64; K]; K]>,
         pairs: impl Iterator<Item = (u32, u32, [[f64; K]; K])> + 'a,
@@ -181,7 +181,7 @@ impl<const K: usize> BlockCholesky<K> {
     }
 
     /// Solves in place for `columns` right-hand sides stored one after the other.
-    pub(super) fn solve(&self, right: &mut [f64], columns: usize) {
+    pub(crate) fn solve(&self, right: &mut [f64], columns: usize) {
         let (Some(pattern), Some(numbers)) = (&self.pattern, &self.factor) else { return };
         let rows = right.len() / columns.max(1);
         let room = pattern.factor.solve_in_place_scratch::<f64>(columns, Par::Seq);

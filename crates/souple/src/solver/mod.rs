@@ -4,7 +4,7 @@
 //! solver is chosen per group of bodies in the scene; it keeps scratch memory, never state.
 
 mod block_rows;
-mod cholesky;
+pub(crate) mod cholesky;
 mod coarse;
 mod conjugate_gradient;
 mod dissection;
