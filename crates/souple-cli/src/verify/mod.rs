@@ -21,6 +21,7 @@ mod skin;
 mod solids;
 mod statics;
 mod surfaces;
+mod wrinkles;
 
 use std::process::ExitCode;
 
@@ -115,7 +116,7 @@ impl Case {
 /// A group of cases that are computed together.
 type Group = (&'static str, fn() -> Vec<Case>);
 
-const GROUPS: [Group; 37] = [
+const GROUPS: [Group; 41] = [
     ("integrators/amplification", integrators::amplification),
     ("integrators/bounded", integrators::bounded),
     ("integrators/convergence", integrators::convergence),
@@ -151,6 +152,10 @@ const GROUPS: [Group; 37] = [
     ("skin/twist", skin::twist),
     ("skin/volume", skin::bent_tube),
     ("skin/order", skin::order),
+    ("wrinkles/section", wrinkles::section),
+    ("wrinkles/field", wrinkles::field),
+    ("wrinkles/length", wrinkles::length),
+    ("wrinkles/sheet", wrinkles::sheet),
     ("momentum", conservation::momentum),
     ("energy", conservation::energy),
 ];
