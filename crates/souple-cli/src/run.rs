@@ -255,8 +255,25 @@ impl<'a> Run<'a> {
             let crossings = expect.intersections.map_or(0, |_| self.count_crossings());
             let mut failures = unmet(&expect, &self.simulation.measures(), torn, crossings);
             failures.extend(expect.skin_volume_percent.and_then(|limit| self.unmet_volume(limit)));
+            failures.extend(expect.compression_left_percent.and_then(|limit| self.unmet_folds(limit)));
             self.expect = ExpectReport { checked: true, passed: failures.is_empty(), failures };
         }
+    }
+
+    /// Compression that folds leave, of the body that has most; infinite if none is folded.
+    fn unmet_folds(&self, limit: f64) -> Option<String> {
+        let bodies = 0..self.simulation.model().bodies.len();
+        let left = bodies.filter_map(|b| {
+            let [coarse, fine] = self.simulation.isometry(b)?;
+            let is_folded = !self.simulation.state().folds[b].curves.is_empty();
+            Some(if is_folded { 100.0 * fine.compression / coarse.compression } else { f64::INFINITY })
+        });
+        let found = left.reduce(|a, b| if a >= b { a } else { b }).unwrap_or(f64::NAN);
+        (found.is_nan() || found > limit).then(|| {
+            format!(
+                "compression_left_percent: folds leave {found:.1} % of the compression, more than {limit} %"
+            )
+        })
     }
 
     fn unmet_volume(&self, limit: f64) -> Option<String> {
@@ -306,6 +323,12 @@ impl<'a> Run<'a> {
             torn: state.topology.is_torn(),
             frozen: state.frozen,
             measures: simulation.body_measures(b).into(),
+            folds: simulation.isometry(b).map(|both| FoldsReport {
+                count: state_folds(simulation, b),
+                vertices: simulation.wrinkled(b).map_or(0, <[_]>::len),
+                compression: both.map(|found| found.compression),
+                across: both.map(|found| found.mean_across),
+            }),
         });
         let seconds = self.step_time.as_secs_f64();
         let per_frame = |value: f64| if self.frames > 0 { value / self.frames as f64 } else { 0.0 };
@@ -409,6 +432,10 @@ fn skin_volume_percent(model: &Model, time: f64) -> f64 {
     changes.reduce(|a, b| if a >= b { a } else { b }).unwrap_or(f64::NAN)
 }
 
+fn state_folds(simulation: &Simulation, body: usize) -> usize {
+    simulation.state().folds.get(body).map_or(0, |folds| folds.curves.len())
+}
+
 /// What the scene expects and did not get.
 fn unmet(expect: &Expect, measures: &Measures, torn: bool, crossings: usize) -> Vec<String> {
     let mut failures = Vec::new();
@@ -498,6 +525,20 @@ struct BodyReport {
     torn: bool,
     frozen: bool,
     measures: MeasuresReport,
+    /// Absent of bodies without folds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folds: Option<FoldsReport>,
+}
+
+/// Folds at the end of a run; first of the mesh that is simulated, then of the one that is drawn.
+#[derive(Serialize)]
+struct FoldsReport {
+    count: usize,
+    vertices: usize,
+    /// Root of the mean square of compression.
+    compression: [f64; 2],
+    /// Mean elongation across folds, where cloth is compressed.
+    across: [f64; 2],
 }
 
 /// How the scene did against its own expectations.

@@ -1,5 +1,5 @@
 //! Keeps the frames of a run in 32-bit floats, those of bodies and of the skins of characters, and gives torn bodies their final vertices in
-//! every frame.
+//! every frame. Bodies with folds are kept by the fine mesh that is drawn.
 //!
 //! File formats want the same vertices in all frames, but a tear adds some. A vertex that is born by a tear in frame k
 //! follows, in the frames before k, the vertex it was split from. Which one that is can be read off exactly: a tear
@@ -19,6 +19,8 @@ use souple_formats::animation::{Animation, BodyAnimation, Frame};
 #[derive(Debug)]
 pub struct FrameRecorder {
     bodies: Vec<BodyFrames>,
+    /// Frames of bodies with folds, by their fine meshes; none of others.
+    wrinkled: Vec<Option<Vec<Frame>>>,
     /// Colliders that are skins, and their frames.
     skins: Vec<(usize, Vec<Frame>)>,
     with_velocities: bool,
@@ -41,36 +43,55 @@ impl FrameRecorder {
         let colliders = simulation.model().colliders.iter().enumerate();
         let is_skin = |collider: &ColliderModel| matches!(collider.carrier, Carrier::Skin { .. });
         let skins = colliders.filter(|(_, collider)| is_skin(collider)).map(|(c, _)| (c, Vec::new()));
-        let mut recorder =
-            FrameRecorder { bodies: bodies.collect(), skins: skins.collect(), with_velocities };
+        let wrinkled =
+            simulation.model().bodies.iter().map(|body| body.wrinkles.as_ref().map(|_| Vec::new()));
+        let mut recorder = FrameRecorder {
+            bodies: bodies.collect(),
+            wrinkled: wrinkled.collect(),
+            skins: skins.collect(),
+            with_velocities,
+        };
         recorder.record(simulation);
         recorder
     }
 
     /// Adds the state as it is as the next frame.
     pub fn record(&mut self, simulation: &Simulation) {
-        for (frames, state) in self.bodies.iter_mut().zip(&simulation.state().bodies) {
+        let fps = simulation.model().fps;
+        for (b, (frames, state)) in self.bodies.iter_mut().zip(&simulation.state().bodies).enumerate() {
             frames.push(&state.topology, frame(state, self.with_velocities));
+            self.wrinkled[b] = match (self.wrinkled[b].take(), simulation.wrinkled(b)) {
+                (Some(mut frames), Some(places)) => {
+                    frames.push(moved_frame(frames.last(), places, self.with_velocities, fps));
+                    Some(frames)
+                }
+                // Cut by hand, it has no folds any more: all of it is kept as it was simulated.
+                _ => None,
+            };
         }
         for (c, frames) in &mut self.skins {
             let pose = simulation.collider_pose(*c);
             let places: Vec<DVec3> = simulation.skin_places(*c).iter().map(|x| pose.apply(*x)).collect();
-            // They have no velocities of their own; files want one for each vertex of each body or none at all.
-            let velocities = match (self.with_velocities, frames.last()) {
-                (false, _) => Vec::new(),
-                (true, Some(before)) => rates(&before.positions, &singles(&places), simulation.model().fps),
-                (true, None) => vec![[0.0; 3]; places.len()],
-            };
-            frames.push(Frame { positions: singles(&places), velocities });
+            frames.push(moved_frame(frames.last(), &places, self.with_velocities, fps));
         }
     }
 
     /// The whole animation, every frame with the final vertices and triangles.
     pub fn finish(self, simulation: &Simulation) -> Animation {
         let model = simulation.model();
-        let bodies = self.bodies.into_iter().zip(&model.bodies).map(|(frames, body)| {
-            let uvs = frames.uvs(body);
-            frames.finish(body.name.clone(), uvs)
+        let bodies = self.bodies.into_iter().zip(self.wrinkled).zip(&model.bodies);
+        let bodies = bodies.map(|((frames, wrinkled), body)| match (wrinkled, &body.wrinkles) {
+            (Some(frames), Some(wrinkles)) => BodyAnimation {
+                name: body.name.clone(),
+                triangles: wrinkles.fine.triangles.clone(),
+                lines: Vec::new(),
+                uvs: wrinkles.fine.uvs(&body.uvs).into_iter().map(|uv| uv.map(|c| c as f32)).collect(),
+                frames,
+            },
+            _ => {
+                let uvs = frames.uvs(body);
+                frames.finish(body.name.clone(), uvs)
+            }
         });
         let skins = self.skins.into_iter().filter_map(|(c, frames)| {
             let collider = &model.colliders[c];
@@ -131,6 +152,17 @@ fn frame(state: &BodyState, with_velocities: bool) -> Frame {
     let seen = state.topology.visible();
     let velocities = if with_velocities { singles(&state.v[..seen]) } else { Vec::new() };
     Frame { positions: singles(&state.x[..seen]), velocities }
+}
+
+/// A frame of what has no velocities of its own: files want one for each vertex of each body or none at all.
+fn moved_frame(before: Option<&Frame>, places: &[DVec3], with_velocities: bool, fps: f64) -> Frame {
+    let positions = singles(places);
+    let velocities = match (with_velocities, before) {
+        (false, _) => Vec::new(),
+        (true, Some(before)) => rates(&before.positions, &positions, fps),
+        (true, None) => vec![[0.0; 3]; places.len()],
+    };
+    Frame { positions, velocities }
 }
 
 /// For each vertex that `after` has more than `before`, the vertex of `before` it was split from.

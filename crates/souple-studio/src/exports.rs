@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 
 use souple::mesh::Topology;
 use souple_files::{BodyFrames, disk};
-use souple_formats::animation::{Animation, Frame};
+use souple_formats::animation::{Animation, BodyAnimation, Frame};
 use souple_formats::export::glb::{GlbOptions, write_glb};
 use souple_formats::picture::{GifWriter, gif_frame_step, write_png};
 use souple_viewer::style::StyleSheet;
@@ -270,7 +270,7 @@ pub fn steady(moments: &[Arc<Moment>], stride: u64, fps: f64) -> (Vec<Arc<Moment
     (moments.iter().filter(on_beat).cloned().collect(), fps / stride.max(1) as f64)
 }
 
-/// The bodies of moments as an animation whose frames all have the final vertices.
+/// The bodies of moments as an animation whose frames all have the final vertices; of bodies with folds, the fine mesh that is seen.
 pub fn animation_of(moments: &[Arc<Moment>], fps: f64) -> Animation {
     let mut bodies: BTreeMap<usize, BodyFrames> = BTreeMap::new();
     for (b, item, topology) in moments.iter().flat_map(|moment| bodies_of(moment)) {
@@ -280,10 +280,26 @@ pub fn animation_of(moments: &[Arc<Moment>], fps: f64) -> Animation {
     }
     // Texture coordinates are those of the vertices at the end.
     let last = moments.last().map(|moment| bodies_of(moment)).into_iter().flatten();
-    let finish = |(b, item, _): (usize, &Item, &Arc<Topology>)| {
-        Some(bodies.remove(&b)?.finish(item.name.to_string(), item.mesh.uvs.clone()))
+    let finish = |(b, item, _): (usize, &Item, &Arc<Topology>)| match fine_frames(moments, b) {
+        Some(frames) => {
+            let (mesh, _) = item.drawn();
+            let (triangles, uvs) = (mesh.triangles.clone(), mesh.uvs.clone());
+            Some(BodyAnimation { name: item.name.to_string(), triangles, lines: Vec::new(), uvs, frames })
+        }
+        None => Some(bodies.remove(&b)?.finish(item.name.to_string(), item.mesh.uvs.clone())),
     };
     Animation { fps, bodies: last.filter_map(finish).collect() }
+}
+
+/// Frames of the fine mesh of a body, if it has folds in all moments.
+fn fine_frames(moments: &[Arc<Moment>], body: usize) -> Option<Vec<Frame>> {
+    let frame = |moment: &Arc<Moment>| {
+        let (_, item, _) = bodies_of(moment).find(|(b, ..)| *b == body)?;
+        let (_, positions) = item.fine.as_ref()?;
+        let positions = positions.iter().map(|p| p.to_array()).collect();
+        Some(Frame { positions, velocities: Vec::new() })
+    };
+    moments.iter().map(frame).collect()
 }
 
 /// The bodies of a moment: number, what is seen of it, what joins its vertices.

@@ -12,6 +12,7 @@ use souple::measure::{intersections, vertex_crossing};
 use souple::mesh::Topology;
 use souple::model::{BodyModel, ColliderForm};
 use souple::scene::Scene;
+use souple::wrinkles::FineMesh;
 use souple::{Model, Simulation};
 
 use crate::geometry;
@@ -62,6 +63,8 @@ pub struct Item {
     pub mesh: Arc<ItemMesh>,
     /// Positions, m, before `transform`.
     pub positions: Arc<Vec<Vec3>>,
+    /// What is drawn instead of these: the fine mesh of a body with folds, and where its vertices are.
+    pub fine: Option<(Arc<ItemMesh>, Arc<Vec<Vec3>>)>,
     /// Speed of each vertex, m/s; empty for colliders.
     pub speeds: Arc<Vec<f32>>,
     /// Vertices that touch a collider.
@@ -78,6 +81,24 @@ impl Item {
     /// How many of its vertices are seen: the first ones. Corners of cells around a surface are not.
     pub fn visible(&self) -> usize {
         self.mesh.topology.as_ref().map_or(self.positions.len(), |topology| topology.visible())
+    }
+
+    /// The mesh that is drawn, and where its vertices are, before `transform`.
+    pub fn drawn(&self) -> (&Arc<ItemMesh>, &Arc<Vec<Vec3>>) {
+        self.fine.as_ref().map_or((&self.mesh, &self.positions), |(mesh, positions)| (mesh, positions))
+    }
+
+    /// Values of the vertices, as values of the vertices that are drawn.
+    pub fn drawn_values(&self, values: Vec<f32>) -> Vec<f32> {
+        let (ItemKind::Body(b), Some(model), Some(_)) = (self.kind, &self.model, &self.fine) else {
+            return values;
+        };
+        let Some(wrinkles) = model.bodies.get(b).and_then(|body| body.wrinkles.as_ref()) else {
+            return values;
+        };
+        let at = |v: u32| values.get(v as usize).copied().unwrap_or(0.0);
+        let mix = |(of, shares): &([u32; 3], [f64; 3])| (0..3).map(|k| at(of[k]) * shares[k] as f32).sum();
+        wrinkles.fine.shares.iter().map(mix).collect()
     }
 
     /// The compiled body, if it is a solid.
@@ -189,6 +210,8 @@ pub struct Capture {
     meshes: Vec<Arc<ItemMesh>>,
     names: Vec<Arc<str>>,
     uvs: Vec<Vec<[f32; 2]>>,
+    /// Fine meshes of bodies with folds.
+    fine: Vec<Option<Arc<ItemMesh>>>,
     colliders: Vec<ColliderShape>,
 }
 
@@ -242,7 +265,11 @@ impl Capture {
             let (name, is_mesh) = (Arc::from(collider.name.as_str()), collider.form.mesh().is_some());
             ColliderShape { name, positions: Arc::new(positions), mesh: Arc::new(mesh), plane, is_mesh }
         });
+        let fine = model.bodies.iter().zip(&uvs).map(|(body, uvs)| {
+            body.wrinkles.as_ref().map(|wrinkles| Arc::new(fine_mesh(&wrinkles.fine, uvs)))
+        });
         Capture {
+            fine: fine.collect(),
             meshes,
             names: model.bodies.iter().map(|body| Arc::from(body.name.as_str())).collect(),
             colliders: colliders.collect(),
@@ -265,11 +292,16 @@ impl Capture {
             let touching = simulation.contacts(b).iter();
             let positions: Arc<Vec<Vec3>> = Arc::new(body.x.iter().map(|x| x.as_vec3()).collect());
             seen.push((Arc::clone(&positions), Arc::clone(&self.meshes[b])));
+            let wrinkled = self.fine[b].as_ref().zip(simulation.wrinkled(b));
+            let fine = wrinkled.map(|(mesh, places)| {
+                (Arc::clone(mesh), Arc::new(places.iter().map(|x| x.as_vec3()).collect()))
+            });
             moment.items.push(Item {
                 name: Arc::clone(&self.names[b]),
                 kind: ItemKind::Body(b),
                 mesh: Arc::clone(&self.meshes[b]),
                 positions,
+                fine,
                 speeds: Arc::new(body.v.iter().map(|v| v.length() as f32).collect()),
                 contacts: Arc::new(touching.map(|c| c.vertex).collect()),
                 crossings: Arc::default(),
@@ -302,6 +334,7 @@ impl Capture {
                 kind: ItemKind::Collider(c),
                 mesh: Arc::clone(&collider.mesh),
                 positions,
+                fine: None,
                 speeds: Arc::default(),
                 contacts: Arc::default(),
                 crossings: Arc::default(),
@@ -313,6 +346,23 @@ impl Capture {
         let bodies = moment.items.iter_mut().filter(|item| matches!(item.kind, ItemKind::Body(_)));
         bodies.for_each(|item| item.crossings = Arc::clone(&crossings));
         moment
+    }
+}
+
+/// The mesh that a body with folds is drawn by.
+fn fine_mesh(fine: &FineMesh, uvs: &[[f32; 2]]) -> ItemMesh {
+    let mut edges: Vec<[u32; 2]> = (fine.triangles.iter())
+        .flat_map(|t| [(0, 1), (1, 2), (2, 0)].map(|(i, j)| [t[i].min(t[j]), t[i].max(t[j])]))
+        .collect();
+    edges.sort_unstable();
+    edges.dedup();
+    let uvs: Vec<[f64; 2]> = uvs.iter().map(|uv| uv.map(f64::from)).collect();
+    ItemMesh {
+        edge_triangles: geometry::edge_triangles(&edges, &fine.triangles),
+        triangles: fine.triangles.clone(),
+        edges,
+        uvs: fine.uvs(&uvs).into_iter().map(|uv| uv.map(|c| c as f32)).collect(),
+        ..ItemMesh::default()
     }
 }
 

@@ -23,6 +23,7 @@ use crate::motion::pose_at;
 use crate::scene::Motion;
 use crate::skin::Posed;
 use crate::state::{BodyState, PinnedVertex, State};
+use crate::wrinkles::Folds;
 
 /// Why a running state cannot go on with a changed model ([`Simulation::adopt`](crate::Simulation::adopt)).
 ///
@@ -93,6 +94,15 @@ pub(crate) fn carry_over(old: &Model, new: &Model, state: &State) -> Result<Stat
                 let now = pin_position(old, &posed[0], b, pin, pin_offsets);
                 *pin = reanchored(pin, is, now - pin_offsets[pin.set as usize], &posed[1]);
             }
+        }
+    }
+    // Folds of another pattern or another fabric rise anew.
+    for (folds, (was, is)) in carried.folds.iter_mut().zip(old.bodies.iter().zip(&new.bodies)) {
+        let fabric = |body: &BodyModel| body.wrinkles.as_ref().map(|w| w.settings.smallest_radius);
+        let same = fabric(was) == fabric(is)
+            && was.wrinkles.as_ref().zip(is.wrinkles.as_ref()).is_some_and(|(a, b)| a.pattern == b.pattern);
+        if !same {
+            *folds = Folds::default();
         }
     }
     carried.collider_offsets =

@@ -23,6 +23,8 @@ pub struct Fabric {
     pub beta: f64,
     /// Length ratio at which it tears, if the scene asks for tearing without saying when.
     pub tear_ratio: f64,
+    /// Radius of its smallest folds, m: by eye, on cloth compressed by hand.
+    pub fold_radius: f64,
 }
 
 /// All presets.
@@ -36,6 +38,7 @@ pub const FABRICS: &[Fabric] = &[
         bend: 5.0,
         beta: 2e-3,
         tear_ratio: 1.20,
+        fold_radius: 0.008,
     },
     Fabric {
         name: "silk",
@@ -46,6 +49,7 @@ pub const FABRICS: &[Fabric] = &[
         bend: 1.0,
         beta: 1e-3,
         tear_ratio: 1.25,
+        fold_radius: 0.004,
     },
     Fabric {
         name: "wool",
@@ -56,6 +60,7 @@ pub const FABRICS: &[Fabric] = &[
         bend: 8.0,
         beta: 4e-3,
         tear_ratio: 1.35,
+        fold_radius: 0.012,
     },
     Fabric {
         name: "denim",
@@ -66,6 +71,7 @@ pub const FABRICS: &[Fabric] = &[
         bend: 40.0,
         beta: 3e-3,
         tear_ratio: 1.20,
+        fold_radius: 0.015,
     },
     Fabric {
         name: "leather",
@@ -76,6 +82,7 @@ pub const FABRICS: &[Fabric] = &[
         bend: 150.0,
         beta: 4e-3,
         tear_ratio: 1.40,
+        fold_radius: 0.02,
     },
     Fabric {
         name: "rubber",
@@ -86,6 +93,7 @@ pub const FABRICS: &[Fabric] = &[
         bend: 20.0,
         beta: 5e-3,
         tear_ratio: 5.00,
+        fold_radius: 0.015,
     },
 ];
 

@@ -60,6 +60,7 @@ pub mod skin;
 pub mod snapshot;
 pub mod solver;
 mod state;
+pub mod wrinkles;
 
 pub use adopt::Misfit;
 pub use builder::ModelBuilder;

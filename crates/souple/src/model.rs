@@ -17,6 +17,7 @@ use crate::scene::{
     Cg, ContactMode, Descent, Health, LimitMethod, Motion, Sleep, SolverKind, SurfaceContact, Wind, Xpbd,
 };
 use crate::skin::{CharacterModel, Posed, SkinPoint};
+use crate::wrinkles::Wrinkles;
 
 /// A compiled scene; made by [`crate::ModelBuilder`].
 #[derive(Debug)]
@@ -136,6 +137,8 @@ pub struct BodyModel {
     pub rigid: Option<RigidFrame>,
     /// How its cells are divided and joined as it bends; none if they never are.
     pub refining: Option<Refining>,
+    /// Folds that are drawn on it.
+    pub wrinkles: Option<Arc<Wrinkles>>,
 }
 
 impl BodyModel {

@@ -26,6 +26,7 @@ use crate::skin::Posed;
 use crate::snapshot;
 use crate::solver::CutShort;
 use crate::state::{BodyState, State};
+use crate::wrinkles::{Folds, Isometry, Projector, Tracker, Wrinkles};
 
 /// A linear solve that was stopped is told of from so many times its tolerance on.
 const WORTH_TELLING: f64 = 3.0;
@@ -43,6 +44,10 @@ pub struct Simulation {
     /// The island of each body, and its place there.
     home: Vec<(usize, usize)>,
     normals: Vec<OnceLock<Vec<DVec3>>>,
+    /// Of each body with folds: the fine mesh that is drawn.
+    wrinkled: Vec<OnceLock<Vec<DVec3>>>,
+    /// Scratch memory of what follows folds.
+    trackers: Vec<Tracker>,
     parallel: Parallel,
     profile: Profile,
     warnings: Vec<Warning>,
@@ -74,6 +79,8 @@ impl Simulation {
             islands,
             home,
             normals: vec![OnceLock::new(); model.bodies.len()],
+            wrinkled: vec![OnceLock::new(); model.bodies.len()],
+            trackers: model.bodies.iter().map(|_| Tracker::default()).collect(),
             parallel: Parallel::default(),
             profile: Profile::default(),
             warnings: Vec::new(),
@@ -85,7 +92,8 @@ impl Simulation {
             model,
         };
         simulation.control.settle(&simulation.model, &simulation.state);
-        simulation.update_mappings();
+        simulation.settle_folds();
+        simulation.forget_mappings();
         simulation
     }
 
@@ -418,9 +426,34 @@ impl Simulation {
         self.warnings.push(Warning { step, body: body.name.clone(), stage, kind, remedy });
     }
 
-    /// Forgets what was seen of the last state: it is made anew when somebody looks.
+    /// Carries folds on; what is seen of them, and normals, are made when somebody looks.
     fn update_mappings(&mut self) {
-        self.normals.iter_mut().for_each(|n| *n = OnceLock::new());
+        let Simulation { model, state, trackers, .. } = self;
+        let dt = model.frame_dt();
+        for (b, body) in model.bodies.iter().enumerate() {
+            let Some(wrinkles) = &body.wrinkles else { continue };
+            match places_to_fold(wrinkles, &state.bodies[b]) {
+                Some(x) => wrinkles.advance(&mut trackers[b], &mut state.folds[b], x, dt),
+                None => state.folds[b] = Folds::default(),
+            }
+        }
+        self.forget_mappings();
+    }
+
+    /// Gives bodies the folds that they have when they stay as they are.
+    fn settle_folds(&mut self) {
+        let Simulation { model, state, trackers, .. } = self;
+        for (b, body) in model.bodies.iter().enumerate() {
+            let Some(wrinkles) = &body.wrinkles else { continue };
+            if let Some(x) = places_to_fold(wrinkles, &state.bodies[b]) {
+                state.folds[b] = wrinkles.settled(&mut trackers[b], x);
+            }
+        }
+    }
+
+    /// Forgets what was seen of the last state: it is made anew when somebody looks.
+    fn forget_mappings(&mut self) {
+        self.normals.iter_mut().chain(&mut self.wrinkled).for_each(|n| *n = OnceLock::new());
     }
 
     /// Writes the control log and the hash of the state.
@@ -462,7 +495,7 @@ impl Simulation {
     /// The state, to be changed by hand; what is not finite is rejected when the next step begins.
     pub fn state_mut(&mut self) -> &mut State {
         self.before_hand.get_or_insert_with(|| self.state.clone());
-        self.update_mappings();
+        self.forget_mappings();
         &mut self.state
     }
 
@@ -514,6 +547,43 @@ impl Simulation {
             vertex_normals(x, triangles, &mut normals);
             normals
         })
+    }
+
+    /// The surface of a body with folds, which is drawn instead of its own: the vertices of [`Wrinkles::fine`], m. None of bodies without folds, and of
+    /// those that were cut since.
+    pub fn wrinkled(&self, body: usize) -> Option<&[DVec3]> {
+        let wrinkles = self.model.bodies.get(body)?.wrinkles.as_ref()?;
+        let x = places_to_fold(wrinkles, &self.state.bodies[body])?;
+        let places = self.wrinkled[body].get_or_init(|| {
+            let mut places = Vec::new();
+            wrinkles.surface(&mut Projector::default(), &self.state.folds[body], x, &mut places);
+            self.keep_out_of_colliders(body, &mut places);
+            places
+        });
+        Some(places)
+    }
+
+    /// Puts points that folds have moved into colliders by formula back to their surface (ROH-86): the fold is lost there.
+    fn keep_out_of_colliders(&self, body: usize, places: &mut [DVec3]) {
+        let skin = self.model.bodies[body].skin;
+        for (c, collider) in self.model.colliders.iter().enumerate() {
+            let Some(shape) = collider.form.primitive() else { continue };
+            let pose = self.collider_pose(c);
+            let (low, high) = shape.bounds(&pose, skin);
+            for place in places.iter_mut().filter(|p| p.cmpge(low).all() && p.cmple(high).all()) {
+                let (distance, normal) = shape.signed_distance_and_normal(pose.apply_inverse(*place));
+                if distance < skin {
+                    *place += pose.rotate(normal) * (skin - distance);
+                }
+            }
+        }
+    }
+
+    /// How near the surface that is simulated, and the one that is drawn with folds, are to the pattern of a body.
+    pub fn isometry(&self, body: usize) -> Option<[Isometry; 2]> {
+        let wrinkles = self.model.bodies.get(body)?.wrinkles.as_ref()?;
+        let x = places_to_fold(wrinkles, &self.state.bodies[body])?;
+        Some(wrinkles.isometry(x, self.wrinkled(body)?))
     }
 
     /// Time spent in each stage.
@@ -572,7 +642,7 @@ impl Simulation {
         let model = &self.model;
         self.islands.iter_mut().for_each(|island| island.forget(model));
         self.control.settle(&self.model, &self.state);
-        self.update_mappings();
+        self.forget_mappings();
         Ok(())
     }
 
@@ -595,7 +665,7 @@ impl Simulation {
             ..Simulation::new(model)
         };
         self.control.settle(&self.model, &self.state);
-        self.update_mappings();
+        self.forget_mappings();
         for command in pending {
             // What does not fit any more is dropped.
             let _ = self.command(command);
@@ -662,6 +732,13 @@ fn is_still(model: &Model, b: usize, before: &BodyState, work: &Workspace) -> bo
     let sleep = &model.groups[model.bodies[b].group].sleep;
     let same_mesh = work.candidate.x.len() == before.x.len();
     sleep.is_some_and(|s| same_mesh && work.frame_speed(before, model.frame_dt()) < s.speed)
+}
+
+/// Where the vertices are that folds are drawn on; none if the body was cut since, or its state was changed by hand to one that does not fit.
+fn places_to_fold<'a>(wrinkles: &Wrinkles, body: &'a BodyState) -> Option<&'a [DVec3]> {
+    let seen = wrinkles.pattern.home.len();
+    let is_whole = body.topology.version == 0 || body.topology.in_use.is_some();
+    body.x.get(..seen).filter(|x| is_whole && x.iter().all(|p| p.is_finite()))
 }
 
 /// Whether numbers of a state that anyone may have written fit together and are finite.

@@ -1,11 +1,11 @@
 //! Snapshots: the whole state as portable, versioned bytes. Restored, a scene goes on with the same bits.
 //!
-//! Version 2 added the fan at the end, version 3 how long bodies have been still, version 4 what elements have flowed to, version 5 which cells are in use. Older
-//! snapshots are read: they have no fan, all bodies are awake, and nothing has flowed.
+//! Version 2 added the fan at the end, version 3 how long bodies have been still, version 4 what elements have flowed to, version 5 which cells are in use,
+//! version 6 the folds that are drawn. Older snapshots are read: they have no fan, all bodies are awake, nothing has flowed, and there are no folds.
 
 use std::sync::Arc;
 
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DMat3, DQuat, DVec2, DVec3};
 
 use crate::bytes::{self, Reader, Writer};
 use crate::error::Error;
@@ -13,9 +13,12 @@ use crate::math::Pose;
 use crate::mesh::{Spring, SpringFamily, Topology};
 use crate::model::{BodyModel, Model};
 use crate::state::{BodyState, Fan, Grab, PinnedVertex, State};
+use crate::wrinkles::Folds;
+use crate::wrinkles::pattern::Point;
+use crate::wrinkles::track::{Curve, Knot};
 
 const MAGIC: &[u8; 8] = b"SOUPSNAP";
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// What follows about the topology of a body: nothing, all of it, or which cells it has in use.
 const AS_BUILT: u8 = 0;
@@ -83,6 +86,7 @@ pub fn save(model: &Model, state: &State) -> Vec<u8> {
     for body in &state.bodies {
         w.list(&body.plastic, |w, m| m.to_cols_array().into_iter().for_each(|c| w.f64(c)));
     }
+    state.folds.iter().for_each(|folds| save_folds(&mut w, folds));
     w.finish()
 }
 
@@ -175,8 +179,53 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
             body.plastic = plastic;
         }
     }
+    let mut folds = vec![Folds::default(); model.bodies.len()];
+    if r.version() >= 6 {
+        for (folds, body) in folds.iter_mut().zip(&model.bodies) {
+            *folds = restore_folds(&mut r, body)?;
+        }
+    }
     r.finish()?;
-    Ok(State { time, step, bodies, collider_offsets, wind_override: has_wind.then_some(wind), grabs, fan })
+    let wind_override = has_wind.then_some(wind);
+    Ok(State { time, step, bodies, collider_offsets, wind_override, grabs, fan, folds })
+}
+
+fn save_folds(w: &mut Writer, folds: &Folds) {
+    w.u32(folds.round);
+    w.list(&folds.curves, |w, curve| {
+        w.u32(curve.generator as u32);
+        w.f64(curve.last_compression);
+        w.u8(u8::from(curve.ring));
+        w.u8(u8::from(curve.dying));
+        w.list(&curve.knots, |w, knot| {
+            w.u32(knot.at.triangle);
+            [knot.at.p.x, knot.at.p.y].into_iter().for_each(|c| w.f64(c));
+            [knot.compression, knot.half_width, knot.wanted_half_width, knot.strength]
+                .into_iter()
+                .for_each(|c| w.f64(c));
+        });
+    });
+}
+
+fn restore_folds(r: &mut Reader, body: &BodyModel) -> Result<Folds, Error> {
+    let round = r.u32()?;
+    let curves = r.list(18, |r| {
+        let generator = r.u32()? as usize;
+        let last_compression = r.f64()?;
+        let (ring, dying) = (r.u8()? != 0, r.u8()? != 0);
+        let knots = r.list(52, |r| {
+            let at = Point { triangle: r.u32()?, p: DVec2::new(r.f64()?, r.f64()?) };
+            let (compression, half_width, wanted_half_width) = (r.f64()?, r.f64()?, r.f64()?);
+            Ok(Knot { at, compression, half_width, wanted_half_width, strength: r.f64()? })
+        })?;
+        Ok(Curve { knots, generator, last_compression, ring, dying })
+    })?;
+    let folds = Folds { curves, round };
+    let fits = match &body.wrinkles {
+        Some(wrinkles) => folds.fits(&wrinkles.pattern),
+        None => folds.curves.is_empty(),
+    };
+    if fits { Ok(folds) } else { r.fail(format!("the folds of body '{}' do not fit together", body.name)) }
 }
 
 fn restore_plastic(r: &mut Reader) -> Result<DMat3, Error> {

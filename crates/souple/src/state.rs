@@ -8,6 +8,7 @@ use crate::math::{Pose, mix};
 use crate::mesh::Topology;
 use crate::mesh::tear::Torn;
 use crate::model::Model;
+use crate::wrinkles::Folds;
 
 /// State of a running scene. Scratch memory of solvers is not part of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +27,8 @@ pub struct State {
     pub grabs: Vec<Grab>,
     /// A fan that blows, switched on by command.
     pub fan: Option<Fan>,
+    /// Folds that are drawn on each body; none on bodies without.
+    pub folds: Vec<Folds>,
 }
 
 /// State of one soft body.
@@ -129,6 +132,7 @@ impl State {
             wind_override: None,
             grabs: Vec::new(),
             fan: None,
+            folds: vec![Folds::default(); model.bodies.len()],
         }
     }
 
@@ -175,6 +179,9 @@ impl State {
             hash.vectors(&[fan.origin, fan.direction]);
             hash.number(fan.speed);
             hash.number(fan.radius);
+        }
+        for folds in self.folds.iter().filter(|folds| !folds.curves.is_empty()) {
+            folds.hash(&mut hash);
         }
         hash.finish()
     }

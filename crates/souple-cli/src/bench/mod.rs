@@ -8,12 +8,14 @@
 //! real-time solver against what the machine can do; `methods` compares solvers by time, stretch and motion on the cloth of
 //! w1, and draws it too (`methods-32`: the coarse cloth only); `growth-10k` to `growth-100k` (all: `growth`) are the pile with
 //! up to 10⁵ triangles; `contact` runs the scenes of `scenes/contact` with fast and with safe contact. `convergence` solves a
-//! beam with more and more elements, and draws it; `liver` times the livers of the thesis; `multigrid` compares preconditioners on a beam, and draws it; `paper` makes sheets of paper. `scale`, `growth`, `methods`, `contact`,
-//! `convergence`, `liver`, `multigrid` and `paper` take long and run only when they are named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
+//! beam with more and more elements, and draws it; `liver` times the livers of the thesis; `multigrid` compares preconditioners on a beam, and draws it; `paper` makes sheets of paper; `wrinkles` folds
+//! garments of the sizes of the thesis. `scale`, `growth`, `methods`, `contact`,
+//! `convergence`, `liver`, `multigrid`, `paper` and `wrinkles` run only when they are named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
 //! engines beside it.
 
 mod contact;
 mod convergence;
+mod garments;
 mod integrators;
 mod limit;
 mod liver;
@@ -24,6 +26,7 @@ mod plot;
 mod skin;
 mod viewer;
 mod workloads;
+mod wrinkles;
 
 use std::process::ExitCode;
 
@@ -159,8 +162,9 @@ pub fn run(args: &BenchArgs) -> Outcome {
         liver::NAME,
         multigrid::NAME,
         paper::NAME,
+        wrinkles::NAME,
     ];
-    for name in known.into_iter().filter(|name| !others.contains(name) && wanted(name)) {
+    for name in known.iter().copied().filter(|name| !others.contains(name) && wanted(name)) {
         for workload in workloads::of(name)? {
             for (k, runs) in workloads::Runs::of(args).into_iter().enumerate() {
                 let mut result = workloads::time(&workload, runs)?;
@@ -206,6 +210,10 @@ pub fn run(args: &BenchArgs) -> Outcome {
     if named(liver::NAME) {
         livers = liver::compare(args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
     }
+    let mut folds = Vec::new();
+    if named(wrinkles::NAME) {
+        folds = wrinkles::time(args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
+    }
     let mut grids = multigrid::Figures::default();
     if preconditions {
         grids = multigrid::compare(|line| if args.json { Ok(()) } else { say(line) })?;
@@ -226,7 +234,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
     if args.json {
         let answer = serde_json::json!({
             "workloads": figures, "integrators": comparison, "viewer": pictures, "skin": skins, "limit": limit, "methods": methods,
-            "contact": contact, "convergence": beams, "liver": livers, "multigrid": grids, "paper": sheets,
+            "contact": contact, "convergence": beams, "liver": livers, "multigrid": grids, "paper": sheets, "wrinkles": folds,
         });
         say_json(&answer)?;
     }

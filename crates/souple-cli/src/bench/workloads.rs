@@ -19,7 +19,7 @@ use crate::report::ProfileReport;
 
 /// Names that can be asked for, in the order in which they run. Those of [`SCALE`] come first: memory that others have left
 /// behind would be used again and not be seen.
-pub const NAMES: [&str; 31] = [
+pub const NAMES: &[&str] = &[
     "scale-1k",
     "scale-10k",
     "scale-100k",
@@ -51,6 +51,7 @@ pub const NAMES: [&str; 31] = [
     super::liver::NAME,
     super::multigrid::NAME,
     super::paper::NAME,
+    super::wrinkles::NAME,
 ];
 
 /// The groups: each stands for all workloads whose names begin with it and a dash. They take minutes, so they only run when
@@ -460,7 +461,7 @@ mod tests {
     fn groups_only_run_when_asked_for() {
         let given = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
         let runs =
-            |names: &[&str]| NAMES.into_iter().filter(|n| wanted(n, &given(names))).collect::<Vec<_>>();
+            |names: &[&str]| NAMES.iter().copied().filter(|n| wanted(n, &given(names))).collect::<Vec<_>>();
         assert_eq!(runs(&[]), [&NAMES[5..12], &NAMES[16..]].concat());
         assert_eq!(runs(&["scale"]), NAMES[..5]);
         assert_eq!(runs(&["growth"]), NAMES[12..16]);

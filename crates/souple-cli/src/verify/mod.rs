@@ -22,6 +22,7 @@ mod skin;
 mod solids;
 mod statics;
 mod surfaces;
+mod wrinkles;
 
 use std::panic::resume_unwind;
 use std::process::ExitCode;
@@ -123,7 +124,7 @@ pub fn largest(numbers: impl IntoIterator<Item = f64>) -> f64 {
 /// A group of cases that are computed together.
 type Group = (&'static str, fn() -> Vec<Case>);
 
-const GROUPS: [Group; 40] = [
+const GROUPS: &[Group] = &[
     ("integrators/amplification", integrators::amplification),
     ("integrators/bounded", integrators::bounded),
     ("integrators/convergence", integrators::convergence),
@@ -162,6 +163,10 @@ const GROUPS: [Group; 40] = [
     ("paper/developable", paper::developable),
     ("paper/crease", paper::crease),
     ("paper/stretched", paper::stretched),
+    ("wrinkles/section", wrinkles::section),
+    ("wrinkles/field", wrinkles::field),
+    ("wrinkles/length", wrinkles::length),
+    ("wrinkles/sheet", wrinkles::sheet),
     ("momentum", conservation::momentum),
     ("energy", conservation::energy),
 ];
@@ -172,7 +177,7 @@ pub fn cases(wanted: &[String], starting: impl Fn(&str) + Sync) -> Vec<Case> {
     let chosen = |name: &str| {
         wanted.is_empty() || wanted.iter().any(|w| name.starts_with(w.as_str()) || w.starts_with(name))
     };
-    let groups: Vec<Group> = GROUPS.into_iter().filter(|(name, _)| chosen(name)).collect();
+    let groups: Vec<Group> = GROUPS.iter().copied().filter(|(name, _)| chosen(name)).collect();
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -201,7 +206,7 @@ pub fn run(args: &VerifyArgs) -> Outcome {
         }
     });
     if cases.is_empty() {
-        let known = GROUPS.map(|(name, _)| name).join(", ");
+        let known = GROUPS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         return Err(Failure::input(
             format!("no case is called {}", args.cases.join(" or ")),
             format!("known groups: {known}"),

@@ -49,14 +49,14 @@ impl<'a> Surface<'a> {
     /// An item with its look; styles that are not known here are drawn as standard.
     pub fn new(index: usize, item: &'a Item, look: &ItemLook, styles: &StyleSheet) -> Surface<'a> {
         let shading = shading(look, styles);
+        let (mesh, positions) = item.drawn();
         let values = match shading {
             Shading::ColourMap { quantity, .. } => {
                 let [low, high] = look.range.unwrap_or([0.0, 1.0]);
-                quantity.values(item).iter().map(|v| (v - low) / (high - low)).collect()
+                item.drawn_values(quantity.values(item)).iter().map(|v| (v - low) / (high - low)).collect()
             }
-            _ => vec![0.0; item.positions.len()],
+            _ => vec![0.0; positions.len()],
         };
-        let mesh = &item.mesh;
         let mut surface = Surface {
             item: index as u32,
             positions: Vec::new(),
@@ -73,10 +73,10 @@ impl<'a> Surface<'a> {
             texture: look.texture.as_deref().and_then(Texture::new),
         };
         if mesh.segments.is_empty() {
-            surface.positions = item.positions.to_vec();
-            geometry::vertex_normals(&item.positions, &mesh.triangles, &mut surface.normals);
+            surface.positions = positions.to_vec();
+            geometry::vertex_normals(positions, &mesh.triangles, &mut surface.normals);
         } else {
-            let tube = geometry::tube(&item.positions, &mesh.segments, mesh.rope_radius, ROPE_SIDES);
+            let tube = geometry::tube(positions, &mesh.segments, mesh.rope_radius, ROPE_SIDES);
             let value = |v: &u32| surface.values.get(*v as usize).copied().unwrap_or(0.0);
             surface.values = tube.source.iter().map(value).collect();
             surface.edges = tube.triangles.iter().flat_map(|t| [[t[0], t[1]], [t[1], t[2]]]).collect();

@@ -113,8 +113,9 @@ impl GpuItem {
         as_edges: bool,
     ) {
         let held = self.held.as_ref();
-        let same_mesh = held.is_some_and(|held| Arc::ptr_eq(&held.mesh, &item.mesh));
-        let same_place = held.is_some_and(|held| Arc::ptr_eq(&held.positions, &item.positions));
+        let (mesh, positions) = item.drawn();
+        let same_mesh = held.is_some_and(|held| Arc::ptr_eq(&held.mesh, mesh));
+        let same_place = held.is_some_and(|held| Arc::ptr_eq(&held.positions, positions));
         self.sent = 0;
         if same_mesh
             && same_place
@@ -122,28 +123,26 @@ impl GpuItem {
         {
             return;
         }
-        let values = shown.map(|(quantity, range)| (quantity.values(item), range));
+        let values = shown.map(|(quantity, range)| (item.drawn_values(quantity.values(item)), range));
         let value = |vertex: usize| match &values {
             Some((values, [low, high])) => (values[vertex] - low) / (high - low),
             None => 0.0,
         };
-        let mesh = &item.mesh;
         self.scratch.clear();
         if mesh.segments.is_empty() {
-            geometry::vertex_normals(&item.positions, &mesh.triangles, &mut self.normals);
-            let vertices = item.positions.iter().zip(&self.normals).enumerate();
+            geometry::vertex_normals(positions, &mesh.triangles, &mut self.normals);
+            let vertices = positions.iter().zip(&self.normals).enumerate();
             self.scratch.extend(vertices.map(|(k, (p, n))| GpuVertex {
                 position: p.to_array(),
                 normal: n.to_array(),
                 value: value(k),
             }));
             if !same_mesh {
-                self.uvs.write(device, queue, &padded(&mesh.uvs, item.positions.len()));
+                self.uvs.write(device, queue, &padded(&mesh.uvs, positions.len()));
                 self.indices(device, queue, &mesh.triangles, &mesh.edges);
             }
         } else {
-            let tube =
-                geometry::tube(&item.positions, &mesh.segments, mesh.rope_radius, geometry::ROPE_SIDES);
+            let tube = geometry::tube(positions, &mesh.segments, mesh.rope_radius, geometry::ROPE_SIDES);
             let vertices = tube.positions.iter().zip(&tube.normals).zip(&tube.source);
             self.scratch.extend(vertices.map(|((p, n), source)| GpuVertex {
                 position: p.to_array(),
@@ -158,7 +157,7 @@ impl GpuItem {
         }
         self.vertices.write(device, queue, &self.scratch);
         self.sent = self.scratch.len();
-        let (mesh, positions) = (Arc::clone(&item.mesh), Arc::clone(&item.positions));
+        let (mesh, positions) = (Arc::clone(mesh), Arc::clone(positions));
         self.held = Some(Held { mesh, positions, shown, as_edges });
     }
 

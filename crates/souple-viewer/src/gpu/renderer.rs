@@ -414,8 +414,9 @@ impl Renderer {
             let Some(item) = moment.items.iter().find(|item| key(item.kind) == d.key) else { continue };
             let eye = item.transform.inverse().transform_point3(camera.eye());
             let width = OUTLINE * (size.1 as f32 / 720.0).max(0.5);
-            for edge in silhouette_edges(&item.mesh, &item.positions, eye) {
-                let [from, to] = edge.map(|v| item.transform.transform_point3(item.positions[v as usize]));
+            let (mesh, positions) = item.drawn();
+            for edge in silhouette_edges(mesh, positions, eye) {
+                let [from, to] = edge.map(|v| item.transform.transform_point3(positions[v as usize]));
                 let colour = [0.01, 0.01, 0.015, 1.0];
                 outlines.push(Line { from, to, colour, width, on_top: false });
             }

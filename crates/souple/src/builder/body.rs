@@ -13,6 +13,7 @@ use super::select::{Particles, select};
 use super::shape::{Placed, build_shape};
 use super::solid::{Elements, build_shape_matching, build_solid, cell_volumes, stiff_tetrahedron};
 use super::world::{check_motion, share};
+use super::wrinkles::build_wrinkles;
 use super::{Checked, STIFFEST, finite, not_negative, positive, stiffness, vector, wrong};
 use crate::energy::{
     Aerodynamics, Area, Bending, Dissipation, Energy, Grabs, Gravity, InUse, Pulls, RandomForce, Springs,
@@ -139,6 +140,7 @@ pub(super) fn build_body(
         ..Topology::default()
     };
     topology.rebuild_derived();
+    let wrinkles = build_wrinkles(at, body, fabric, &placed)?;
 
     let mut energies: Vec<Box<dyn Energy>> =
         vec![Box::new(Gravity { acceleration: gravity }), Box::new(Springs)];
@@ -235,6 +237,7 @@ pub(super) fn build_body(
         pins,
         rigid: rigid.map(|rigid| rigid.frame),
         refining,
+        wrinkles,
     })
 }
 

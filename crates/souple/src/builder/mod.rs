@@ -15,6 +15,7 @@ mod solid;
 mod tet_mesh;
 mod voxels;
 mod world;
+mod wrinkles;
 
 use glam::DVec3;
 
@@ -440,6 +441,9 @@ fn fingerprint(model: &Model) -> u64 {
         }
         for pin in body.pins.iter().filter(|p| p.carrier != PinCarrier::Script) {
             hash.text(&format!("{:?}", pin.carrier));
+        }
+        if let Some(wrinkles) = &body.wrinkles {
+            hash.text(&format!("{:?}", wrinkles.settings));
         }
         if let Some(refining) = &body.refining {
             hash.text(&format!("{:?}{:?}", refining.all, refining.rules));

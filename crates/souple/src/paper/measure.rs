@@ -96,7 +96,9 @@ pub fn isometry(pattern: &[DVec2], places: &[DVec3], triangles: &[[u32; 3]]) -> 
         let after = angles(|k| side(k).length(), |k| -side(k).dot(side((k + 2) % 3)));
         let turned: f64 = before.iter().zip(after).map(|(a, b)| (a - b).abs()).sum();
         sum.energy += flat_area * misfit(columns);
-        sum.worst_strain = stretches.iter().fold(sum.worst_strain, |worst, l| worst.max((l - 1.0).abs()));
+        sum.worst_strain = [stretches.least, stretches.most]
+            .iter()
+            .fold(sum.worst_strain, |worst, l| worst.max((l - 1.0).abs()));
         sum.angle += turned;
         sum.angle_mean += flat_area * turned / 3.0;
         sum.area += (area - flat_area).abs();

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Follow, Look, Material, Motion, Plasticity, Resolution, ShapeMatching, Vec3, VoxelShape};
+use super::{
+    Follow, Look, Material, Motion, Plasticity, Resolution, ShapeMatching, Vec3, VoxelShape, Wrinkling,
+};
 
 scene_type! {
     /// A soft body: particles joined by springs, with a surface or a line to show.
@@ -94,6 +96,9 @@ scene_type! {
         /// How it looks.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub look: Option<Look>,
+        /// Folds drawn on it where it is compressed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub wrinkles: Option<Wrinkling>,
         /// Supports.
         #[serde(rename = "pin", skip_serializing_if = "Vec::is_empty")]
         pub pins: Vec<Pin>,
@@ -136,6 +141,7 @@ impl Default for Body {
             contact: None,
             velocity: [0.0; 3],
             look: None,
+            wrinkles: None,
             pins: Vec::new(),
             pulls: Vec::new(),
         }

@@ -36,6 +36,7 @@ mod material;
 mod resolution;
 mod voxels;
 mod world;
+mod wrinkles;
 
 pub use body::*;
 pub use character::*;
@@ -44,6 +45,7 @@ pub use material::*;
 pub use resolution::*;
 pub use voxels::*;
 pub use world::*;
+pub use wrinkles::*;
 
 scene_type! {
     /// A whole scene.
@@ -433,6 +435,9 @@ scene_type! {
         /// Largest change of the volume of skins that keep it, percent of what they are to have.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub skin_volume_percent: Option<f64>,
+        /// Most of the compression of a body with folds that its folds may leave, percent; above 100 if there is none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub compression_left_percent: Option<f64>,
         /// Something must have torn, or nothing may have.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub torn: Option<bool>,

@@ -1,0 +1,167 @@
+//! The fine mesh that folds are drawn on: every triangle of the coarse one cut into n² of its shape (ROH-85).
+//!
+//! It is the same in all frames, so nothing flickers and files that want a fixed topology get one. The vertices of the coarse mesh come first, in their
+//! order; then those inside edges, then those inside triangles.
+
+use glam::{DVec2, DVec3};
+
+use super::pattern::{Pattern, Point};
+
+/// A fine mesh on a pattern.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FineMesh {
+    /// Pieces that each edge of the coarse mesh is cut into.
+    pub pieces: u32,
+    /// Three vertices per triangle.
+    pub triangles: Vec<[u32; 3]>,
+    /// Coarse vertices of each vertex, and their shares.
+    pub shares: Vec<([u32; 3], [f64; 3])>,
+    /// Where each vertex is in the pattern.
+    pub at: Vec<Point>,
+    /// Vertices of each coarse triangle: `owned[starts[t]..starts[t + 1]]`; every vertex belongs to one.
+    pub owned: Vec<u32>,
+    /// See `owned`.
+    pub starts: Vec<u32>,
+}
+
+impl FineMesh {
+    /// Cuts every edge into that many pieces.
+    pub fn new(pattern: &Pattern, pieces: u32) -> FineMesh {
+        let n = pieces.max(1);
+        let coarse = pattern.home.len();
+        let mut mesh = FineMesh { pieces: n, ..FineMesh::default() };
+        let anywhere = Point::default();
+        mesh.shares.extend((0..coarse as u32).map(|v| ([v; 3], [1.0, 0.0, 0.0])));
+        mesh.at.extend((0..coarse).map(|v| pattern.at_vertex(v).unwrap_or(anywhere)));
+        let mut owner: Vec<u32> = (0..coarse).map(|v| pattern.home[v].map_or(0, |(t, _)| t)).collect();
+        // Edges, each once: the first vertex of its inside, from its lower end on.
+        let mut edges: Vec<(u32, u32, u32, u8)> = Vec::new();
+        for (t, v) in (0u32..).zip(&pattern.triangles) {
+            for k in 0..3usize {
+                let (i, j) = (v[k], v[(k + 1) % 3]);
+                edges.push((i.min(j), i.max(j), t, k as u8));
+            }
+        }
+        edges.sort_unstable();
+        let mut first_of = vec![[0u32; 3]; pattern.triangles.len()];
+        for run in edges.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (low, high, t, k) = run[0];
+            let first = mesh.shares.len() as u32;
+            run.iter().for_each(|&(_, _, t, k)| first_of[t as usize][k as usize] = first);
+            let corners = &pattern.corners[t as usize];
+            let ends = (corners[k as usize], corners[(k as usize + 1) % 3]);
+            let (a, b) =
+                if pattern.triangles[t as usize][k as usize] == low { ends } else { (ends.1, ends.0) };
+            for i in 1..n {
+                let share = f64::from(i) / f64::from(n);
+                mesh.shares.push(([low, high, low], [1.0 - share, share, 0.0]));
+                mesh.at.push(Point { triangle: t, p: a.lerp(b, share) });
+                owner.push(t);
+            }
+        }
+        for (t, v) in (0u32..).zip(&pattern.triangles) {
+            let first = mesh.shares.len() as u32;
+            let corners = &pattern.corners[t as usize];
+            for i in 1..n {
+                for j in 1..n - i {
+                    let (b, c) = (f64::from(i) / f64::from(n), f64::from(j) / f64::from(n));
+                    mesh.shares.push((*v, [1.0 - b - c, b, c]));
+                    let p: DVec2 = corners[0] * (1.0 - b - c) + corners[1] * b + corners[2] * c;
+                    mesh.at.push(Point { triangle: t, p });
+                    owner.push(t);
+                }
+            }
+            // Vertex i pieces towards corner 1 and j towards corner 2.
+            let on_edge = |k: usize, i: u32| {
+                let (from, to) = (v[k], v[(k + 1) % 3]);
+                let i = if from < to { i } else { n - i };
+                first_of[t as usize][k] + i - 1
+            };
+            let vertex = |i: u32, j: u32| match (i, j) {
+                (0, 0) => v[0],
+                (i, 0) if i == n => v[1],
+                (0, j) if j == n => v[2],
+                (i, 0) => on_edge(0, i),
+                (i, j) if i + j == n => on_edge(1, j),
+                (0, j) => on_edge(2, n - j),
+                (i, j) => {
+                    // Rows before this one have n − 2, n − 3, … inner vertices.
+                    let before = (1..i).map(|r| n - r - 1).sum::<u32>();
+                    first + before + j - 1
+                }
+            };
+            for i in 0..n {
+                for j in 0..n - i {
+                    mesh.triangles.push([vertex(i, j), vertex(i + 1, j), vertex(i, j + 1)]);
+                    if i + j + 1 < n {
+                        mesh.triangles.push([vertex(i + 1, j), vertex(i + 1, j + 1), vertex(i, j + 1)]);
+                    }
+                }
+            }
+        }
+        let mut order: Vec<u32> = (0..mesh.shares.len() as u32).collect();
+        order.sort_by_key(|&v| (owner[v as usize], v));
+        mesh.starts = (0..=pattern.triangles.len() as u32)
+            .map(|t| order.partition_point(|&v| owner[v as usize] < t) as u32)
+            .collect();
+        mesh.owned = order;
+        mesh
+    }
+
+    /// How many vertices cutting every edge into that many pieces gives.
+    pub fn count(pattern: &Pattern, pieces: u32) -> u64 {
+        let n = u64::from(pieces.max(1));
+        let triangles = pattern.triangles.len() as u64;
+        // Edges by counting both sides and borders.
+        let borders = pattern.across.iter().flatten().filter(|a| a.is_none()).count() as u64;
+        let edges = (3 * triangles + borders) / 2;
+        pattern.home.len() as u64 + edges * (n - 1) + triangles * (n - 1) * n.saturating_sub(2) / 2
+    }
+
+    /// A value of the coarse vertices at a fine one.
+    pub fn mixed(&self, vertex: usize, values: &[DVec3]) -> DVec3 {
+        let (of, shares) = &self.shares[vertex];
+        (0..3).map(|k| values[of[k] as usize] * shares[k]).sum()
+    }
+
+    /// Texture coordinates of the fine vertices.
+    pub fn uvs(&self, coarse: &[[f64; 2]]) -> Vec<[f64; 2]> {
+        if coarse.is_empty() {
+            return Vec::new();
+        }
+        let at = |v: u32| coarse.get(v as usize).map_or(DVec2::ZERO, |uv| DVec2::from_array(*uv));
+        let mix = |(of, shares): &([u32; 3], [f64; 3])| {
+            (0..3).map(|k| at(of[k]) * shares[k]).sum::<DVec2>().to_array()
+        };
+        self.shares.iter().map(mix).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fine_mesh_is_the_coarse_one_cut_up() {
+        let (x, t) = crate::wrinkles::tests::sheet(5, 4, 1.0, 0.6);
+        let pattern = Pattern::of_rest(&x, &t).unwrap();
+        for n in 1..6u32 {
+            let fine = FineMesh::new(&pattern, n);
+            assert_eq!(fine.shares.len() as u64, FineMesh::count(&pattern, n));
+            assert_eq!(fine.triangles.len(), t.len() * (n * n) as usize);
+            assert_eq!(fine.owned.len(), fine.shares.len());
+            let places: Vec<DVec3> = (0..fine.shares.len()).map(|v| fine.mixed(v, &x)).collect();
+            for (v, place) in places.iter().enumerate() {
+                assert!(place.distance(pattern.place(fine.at[v], &x)) < 1e-12, "{n} {v}");
+            }
+            let area = |x: &[DVec3], t: &[u32; 3]| {
+                let [a, b, c] = t.map(|v| x[v as usize]);
+                0.5 * (b - a).cross(c - a).y
+            };
+            let whole: f64 = t.iter().map(|t| area(&x, t)).sum();
+            let cut: Vec<f64> = fine.triangles.iter().map(|t| area(&places, t)).collect();
+            assert!((cut.iter().sum::<f64>() - whole).abs() < 1e-12);
+            assert!(cut.iter().all(|a| a * whole > 0.0), "{n}");
+        }
+    }
+}

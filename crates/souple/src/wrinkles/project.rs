@@ -1,0 +1,228 @@
+//! Moves the vertices of the fine mesh onto folds (ROH-83, ROH-84, ROH-86).
+//!
+//! A vertex takes part in a fold only if it is near it in the pattern, within [`REACH`](super::fold::REACH) half widths, so that other layers of cloth are never touched. It
+//! first slides along the cloth, to where the section of the fold has it, then rises along its normal to where the fields of cloth and folds sum to 1.
+
+use glam::{DVec2, DVec3};
+
+use super::field::{NearFold, height};
+use super::fine::FineMesh;
+use super::fold::{MOST_COMPRESSION, Profile, REACH, SHEET_DEPTH, SOFTNESS, window};
+use super::pattern::{Pattern, Walk, point_segment};
+use super::track::Folds;
+
+/// A piece of a fold as a triangle of the pattern sees it.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    curve: u32,
+    ends: [DVec2; 2],
+    /// Compression, half width and strength at both ends.
+    compression: [f64; 2],
+    half_width: [f64; 2],
+    strength: [f64; 2],
+}
+
+/// Where the nearest point of a fold is.
+#[derive(Clone, Copy, Debug)]
+struct Nearest {
+    /// From there to the vertex, in the chart, m.
+    offset: DVec2,
+    compression: f64,
+    half_width: f64,
+    strength: f64,
+}
+
+/// Pieces of folds by the triangles they reach, and scratch memory.
+#[derive(Debug, Default)]
+pub struct Projector {
+    pieces: Vec<Vec<Piece>>,
+    walk: Walk,
+    normals: Vec<DVec3>,
+    /// Vertices that folds moved in the last call.
+    pub moved: usize,
+}
+
+impl Projector {
+    /// Finds which pieces of folds reach each triangle.
+    fn spread(&mut self, pattern: &Pattern, folds: &Folds, spacing: f64) {
+        let Projector { pieces, walk, .. } = self;
+        pieces.resize(pattern.triangles.len(), Vec::new());
+        pieces.iter_mut().for_each(Vec::clear);
+        for (c, curve) in (0u32..).zip(&folds.curves) {
+            let knots = &curve.knots;
+            let closing = curve.ring.then(|| knots.last().zip(knots.first())).flatten();
+            let pairs = knots.windows(2).map(|w| (&w[0], &w[1])).chain(closing);
+            for (a, b) in pairs.filter(|(a, b)| a.strength > 0.0 || b.strength > 0.0) {
+                let Some(way) = walk.vector(pattern, a.at, b.at, 4.0 * spacing) else { continue };
+                let to = a.at.p + way;
+                let reach = REACH * a.half_width.max(b.half_width);
+                walk.around_segment(pattern, a.at, to, reach, |triangle, glide| {
+                    pieces[triangle as usize].push(Piece {
+                        curve: c,
+                        ends: [glide.apply(a.at.p), glide.apply(to)],
+                        compression: [a.compression, b.compression],
+                        half_width: [a.half_width, b.half_width],
+                        strength: [a.strength, b.strength],
+                    });
+                });
+            }
+        }
+    }
+
+    /// Places of the fine vertices with folds, m; `side` is 1 for folds outwards, along the normals, and −1 for the other side.
+    #[allow(clippy::too_many_arguments)]
+    pub fn surface(
+        &mut self,
+        pattern: &Pattern,
+        fine: &FineMesh,
+        profile: &Profile,
+        folds: &Folds,
+        spacing: f64,
+        side: f64,
+        coarse: &[DVec3],
+        out: &mut Vec<DVec3>,
+    ) {
+        self.spread(pattern, folds, spacing);
+        vertex_normals(coarse, &pattern.triangles, &mut self.normals);
+        out.clear();
+        out.extend((0..fine.shares.len()).map(|v| smooth_place(fine, v, coarse, &self.normals)));
+        self.moved = 0;
+        let mut near: Vec<Nearest> = Vec::new();
+        let mut fields: Vec<NearFold> = Vec::new();
+        for (t, pieces) in self.pieces.iter().enumerate().filter(|(_, pieces)| !pieces.is_empty()) {
+            let axes = chart_axes(&pattern.corners[t], pattern.triangles[t].map(|v| coarse[v as usize]));
+            for &v in &fine.owned[fine.starts[t] as usize..fine.starts[t + 1] as usize] {
+                find_nearest(pieces, fine.at[v as usize].p, &mut near);
+                if near.is_empty() {
+                    continue;
+                }
+                self.moved += 1;
+                let slide = slide_of(profile, &near);
+                let up = height_of(profile, &near, slide, &mut fields);
+                let normal = fine.mixed(v as usize, &self.normals).normalize_or(DVec3::Y);
+                let aside = axes[0] * slide.x + axes[1] * slide.y;
+                let length = slide.length();
+                out[v as usize] += aside.normalize_or_zero() * length + normal * (side * up);
+            }
+        }
+    }
+}
+
+/// The nearest point of each fold that reaches a point of the chart.
+fn find_nearest(pieces: &[Piece], p: DVec2, near: &mut Vec<Nearest>) {
+    near.clear();
+    for of_curve in pieces.chunk_by(|a, b| a.curve == b.curve) {
+        let mut best: Option<(f64, &Piece, f64)> = None;
+        for piece in of_curve {
+            let (distance, share) = point_segment(p, piece.ends[0], piece.ends[1]);
+            if best.is_none_or(|(least, ..)| distance < least) {
+                best = Some((distance, piece, share));
+            }
+        }
+        let Some((distance, piece, share)) = best else { continue };
+        let mix = |ends: [f64; 2]| ends[0] + share * (ends[1] - ends[0]);
+        let half_width = mix(piece.half_width);
+        let strength = mix(piece.strength);
+        if distance < REACH * REACH * half_width * half_width && strength > 0.0 {
+            let offset = p - piece.ends[0].lerp(piece.ends[1], share);
+            let compression = mix(piece.compression).min(MOST_COMPRESSION);
+            near.push(Nearest { offset, compression, half_width, strength });
+        }
+    }
+}
+
+/// How far a vertex slides along the cloth, as a vector of the chart whose length is in metres of space.
+fn slide_of(profile: &Profile, near: &[Nearest]) -> DVec2 {
+    let (mut sum, mut weights) = (DVec2::ZERO, 0.0);
+    for fold in near {
+        let share = fold.offset.length() / fold.half_width;
+        if share < 1.0 {
+            let width = fold.half_width * (1.0 - fold.compression);
+            let way = fold.strength * profile.slide(fold.compression, share) * width;
+            // A fold that is hardly there has hardly a say.
+            let weight = fold.strength * (1.0 - share);
+            sum += fold.offset.normalize_or_zero() * (way * weight);
+            weights += weight;
+        }
+    }
+    if weights > 0.0 { sum / weights } else { DVec2::ZERO }
+}
+
+/// How far a vertex rises, m.
+fn height_of(profile: &Profile, near: &[Nearest], slide: DVec2, fields: &mut Vec<NearFold>) -> f64 {
+    if let [fold] = near
+        && fold.strength == 1.0
+    {
+        // Nothing to blend with but the cloth: the height is in the table.
+        let width = fold.half_width * (1.0 - fold.compression);
+        let aside = (fold.offset * (1.0 - fold.compression) + slide).length();
+        return width * profile.lone_height(fold.compression, aside / width);
+    }
+    fields.clear();
+    let (mut mean, mut weights) = (0.0, 0.0);
+    for fold in near {
+        let width = fold.half_width * (1.0 - fold.compression);
+        let aside = (fold.offset * (1.0 - fold.compression) + slide).length();
+        let tube = profile.tube(fold.compression);
+        let share = window(aside / width);
+        fields.push(NearFold {
+            radius: tube.radius * width,
+            depth: tube.depth * width,
+            softness: SOFTNESS * width,
+            aside_squared: aside * aside,
+            strength: fold.strength * tube.strength * share,
+        });
+        mean += fold.strength * share * width;
+        weights += fold.strength * share;
+    }
+    if weights <= 0.0 {
+        return 0.0;
+    }
+    let width = mean / weights;
+    height(SHEET_DEPTH * width, SOFTNESS * width, fields)
+}
+
+/// Where the axes of a chart point in space, not normalised.
+fn chart_axes(corners: &[DVec2; 3], places: [DVec3; 3]) -> [DVec3; 2] {
+    let (a, b) = (corners[1] - corners[0], corners[2] - corners[0]);
+    let (p, q) = (places[1] - places[0], places[2] - places[0]);
+    let twice = a.perp_dot(b);
+    [(p * b.y - q * a.y) / twice, (q * a.x - p * b.x) / twice]
+}
+
+/// Where a fine vertex is without folds, m: on the cubic that has the corners and the normals of its coarse triangle (Vlachos, Peters, Boyd, Mitchell,
+/// *Curved PN triangles*, 2001). What was faceted becomes round; what is flat stays so.
+fn smooth_place(fine: &FineMesh, v: usize, coarse: &[DVec3], normals: &[DVec3]) -> DVec3 {
+    let (of, [a, b, c]) = &fine.shares[v];
+    let x = of.map(|v| coarse[v as usize]);
+    // A third of the way from corner i to corner j, in the tangent plane of i; normals of sharp folds do not lead far away.
+    let third = |i: usize, j: usize| {
+        let (way, normal) = (x[j] - x[i], normals[of[i] as usize]);
+        let most = 0.5 * way.length();
+        (2.0 * x[i] + x[j] - normal * way.dot(normal).clamp(-most, most)) / 3.0
+    };
+    let edges = [third(0, 1), third(1, 0), third(1, 2), third(2, 1), third(2, 0), third(0, 2)];
+    let centre = edges.iter().sum::<DVec3>() / 4.0 - (x[0] + x[1] + x[2]) / 6.0;
+    x[0] * (a * a * a)
+        + x[1] * (b * b * b)
+        + x[2] * (c * c * c)
+        + edges[0] * (3.0 * a * a * b)
+        + edges[1] * (3.0 * a * b * b)
+        + edges[2] * (3.0 * b * b * c)
+        + edges[3] * (3.0 * b * c * c)
+        + edges[4] * (3.0 * c * c * a)
+        + edges[5] * (3.0 * c * a * a)
+        + centre * (6.0 * a * b * c)
+}
+
+/// Smooth normals, weighted by area.
+fn vertex_normals(positions: &[DVec3], triangles: &[[u32; 3]], normals: &mut Vec<DVec3>) {
+    normals.clear();
+    normals.resize(positions.len(), DVec3::ZERO);
+    for t in triangles {
+        let [a, b, c] = t.map(|v| positions[v as usize]);
+        let n = (b - a).cross(c - a);
+        t.iter().for_each(|&v| normals[v as usize] += n);
+    }
+    normals.iter_mut().for_each(|n| *n = n.normalize_or(DVec3::Y));
+}
