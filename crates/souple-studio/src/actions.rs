@@ -9,6 +9,7 @@ use souple_formats::export::safe_file_stem;
 use souple_viewer::style::StyleSheet;
 
 use crate::app::StudioApp;
+use crate::characters::{is_empty, may_be_character};
 use crate::document::{
     ClothKind, ColliderKind, Document, FileKind, Mechanics, MeshUse, Object, Saved, file_kind, unknown_kind,
 };
@@ -276,7 +277,7 @@ impl StudioApp {
 
     /// Adds something and selects it.
     pub fn add(&mut self, add: impl FnOnce(&mut Document) -> Object) {
-        let was_empty = self.document.scene().bodies.is_empty() && self.document.scene().colliders.is_empty();
+        let was_empty = is_empty(self.document.scene());
         let object = add(&mut self.document);
         self.document.finish_edit();
         self.select(object);
@@ -364,6 +365,7 @@ impl StudioApp {
         match file_kind(path) {
             Some(FileKind::Scene) => self.unless_unsaved(After::Open(path.to_path_buf())),
             Some(FileKind::Recording) => self.replay_recording(path),
+            Some(FileKind::Mesh) if may_be_character(path) && self.open_character(path) => {}
             Some(FileKind::Mesh) => self.ask(Question::MeshUse(path.to_path_buf())),
             Some(FileKind::Image | FileKind::Shader) => {
                 match self.document.set_look_file(path, self.selected) {

@@ -430,7 +430,8 @@ impl StudioApp {
             self.folder = folder.to_path_buf();
         }
         self.showing = Showing::Live;
-        let play = playing && !self.document.scene().bodies.is_empty();
+        let scene = self.document.scene();
+        let play = playing && !(scene.bodies.is_empty() && scene.characters.is_empty());
         self.send_build(Then::Open { play });
     }
 

@@ -19,9 +19,8 @@ use souple_files::{FileError, FileWatch, disk, read_scene_file, scene_for_record
 use souple_formats::import::Limits;
 use souple_formats::scene::{MAX_SCENE_BYTES, write_scene_toml};
 
-pub use crate::building::{
-    ClothKind, ColliderKind, FileKind, Mechanics, MeshUse, Object, file_kind, unknown_kind,
-};
+pub use crate::building::{ClothKind, ColliderKind, Mechanics, MeshUse, Object};
+pub use crate::file_kinds::{FileKind, file_kind, unknown_kind};
 pub use crate::scene_files::{BuildJob, Compiled};
 use crate::scene_files::{SceneFiles, for_each_path};
 

@@ -130,6 +130,8 @@ mod tests {
             speeds: Arc::default(),
             contacts: Arc::default(),
             crossings: Arc::default(),
+        bulges: Arc::default(),
+        painted: Arc::default(),
             model: None,
             transform: Mat4::IDENTITY,
         };

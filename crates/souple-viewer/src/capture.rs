@@ -10,7 +10,7 @@ use glam::{DVec3, Mat4, Quat, Vec3};
 use souple::contact::primitives::Primitive;
 use souple::measure::{intersections, vertex_crossing};
 use souple::mesh::Topology;
-use souple::model::{BodyModel, ColliderForm};
+use souple::model::{BodyModel, Carrier, ColliderForm};
 use souple::scene::Scene;
 use souple::{Model, Simulation};
 
@@ -68,7 +68,11 @@ pub struct Item {
     pub contacts: Arc<Vec<u32>>,
     /// Where bodies cross; the same for all items of a moment.
     pub crossings: Arc<Crossings>,
-    /// The model that a soft body was moved by, which knows what solids are made of.
+    /// How far the skin of a character was moved out to keep its volume, m; empty for anything else.
+    pub bulges: Arc<Vec<f32>>,
+    /// What is painted on the skin of a character, from 0 to 1; empty where nothing is.
+    pub painted: Arc<Vec<f32>>,
+    /// The model that a soft body or a skin was moved by, which knows what solids are made of.
     pub model: Option<Arc<Model>>,
     /// Where the item is put.
     pub transform: Mat4,
@@ -84,6 +88,15 @@ impl Item {
     pub fn solid(&self) -> Option<&BodyModel> {
         let ItemKind::Body(b) = self.kind else { return None };
         self.model.as_ref()?.bodies.get(b).filter(|body| body.topology.is_solid())
+    }
+
+    /// Of the skin of a character: the number of the character, and mesh and vertex of each of the item's vertices.
+    pub fn skin(&self) -> Option<(usize, &[(u32, u32)])> {
+        let ItemKind::Collider(c) = self.kind else { return None };
+        match &self.model.as_ref()?.colliders.get(c)?.carrier {
+            Carrier::Skin { character, vertices } => Some((*character, vertices)),
+            Carrier::Script | Carrier::Bone(_) => None,
+        }
     }
 
     /// The vertices of a body whose triangles cross others; none of a collider.
@@ -273,6 +286,8 @@ impl Capture {
                 speeds: Arc::new(body.v.iter().map(|v| v.length() as f32).collect()),
                 contacts: Arc::new(touching.map(|c| c.vertex).collect()),
                 crossings: Arc::default(),
+                bulges: Arc::default(),
+                painted: Arc::default(),
                 model: Some(Arc::clone(&model)),
                 transform: Mat4::IDENTITY,
             });
@@ -301,11 +316,13 @@ impl Capture {
                 name: Arc::clone(&collider.name),
                 kind: ItemKind::Collider(c),
                 mesh: Arc::clone(&collider.mesh),
-                positions,
                 speeds: Arc::default(),
                 contacts: Arc::default(),
                 crossings: Arc::default(),
-                model: None,
+                bulges: Arc::new(bulges(&simulation.skin_offsets(c), &positions, &collider.mesh)),
+                painted: Arc::default(),
+                model: (!skin.is_empty()).then(|| Arc::clone(&model)),
+                positions,
                 transform,
             });
         }
@@ -314,6 +331,16 @@ impl Capture {
         bodies.for_each(|item| item.crossings = Arc::clone(&crossings));
         moment
     }
+}
+
+/// How far vertices were moved along the normals of a surface, m.
+fn bulges(offsets: &[DVec3], positions: &[Vec3], mesh: &ItemMesh) -> Vec<f32> {
+    if offsets.is_empty() {
+        return Vec::new();
+    }
+    let mut normals = Vec::new();
+    geometry::vertex_normals(positions, &mesh.triangles, &mut normals);
+    offsets.iter().zip(&normals).map(|(offset, normal)| offset.as_vec3().dot(*normal)).collect()
 }
 
 /// The mesh of a body, which may have been torn since its model was made.

@@ -5,6 +5,7 @@ use eframe::egui::{self, Ui};
 use crate::app::StudioApp;
 
 pub mod browser;
+pub mod curve;
 pub mod docs;
 pub mod fields;
 pub mod files;
@@ -12,6 +13,7 @@ pub mod help;
 pub mod icons;
 pub mod inspector;
 pub mod inspector_body;
+pub mod inspector_character;
 pub mod inspector_look;
 pub mod inspector_solid;
 pub mod inspector_world;
