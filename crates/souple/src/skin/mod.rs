@@ -19,7 +19,7 @@ pub mod skinning;
 mod tests;
 pub mod volume;
 
-pub use character::{CharacterModel, PlayedModel, Posed, SkinPoint};
+pub use character::{CharacterModel, MapModel, PlayedModel, Posed, SkinPoint};
 pub use clip::{Clip, LocalPose, Track};
 pub use keeper::{KeptVolume, VolumeKeeper};
 pub use rig::{CompiledRig, MAX_NODES, RigError, RigRepairs, SkinMesh};
