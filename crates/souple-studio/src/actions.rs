@@ -643,7 +643,7 @@ impl StudioApp {
 
     /// Saves what is seen as a picture.
     pub fn save_picture(&mut self, path: &Path) {
-        let export = Export::Picture { moment: self.moment(), drawing: self.drawing() };
+        let export = Export::Picture { moment: self.painted_moment(), drawing: self.drawing() };
         self.start_export(path, export);
     }
 

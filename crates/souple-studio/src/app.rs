@@ -22,6 +22,7 @@ use crate::actions::{After, Dialog, Question};
 use crate::assets::{Assets, FileNews};
 use crate::document::{Document, FileChange, Object};
 use crate::exports::Exports;
+use crate::painting::Easel;
 use crate::panels::browser::Browser;
 use crate::panels::docs::Docs;
 use crate::panels::fields::Changes;
@@ -119,6 +120,8 @@ pub struct StudioApp {
     /// Whether a field was being typed into at the end of the last frame.
     pub typing: bool,
     pub(crate) wake: Arc<dyn Fn() + Send + Sync>,
+    /// What painting needs to know.
+    pub(crate) easel: Easel,
     /// A driver in software draws on the processor that simulates: it gets no more frames than the eye needs.
     gentle: Arc<AtomicBool>,
     assets: Assets,
@@ -159,6 +162,8 @@ struct LooksKey {
     replayed: Option<usize>,
     style: Option<Arc<str>>,
     cells: bool,
+    /// The map that is painted.
+    painted: Option<String>,
     assets: u64,
 }
 
@@ -217,6 +222,7 @@ impl StudioApp {
             closing: false,
             now: 0.0,
             typing: false,
+            easel: Easel::default(),
             assets: Assets::new(Arc::clone(&wake)),
             ranges: Ranges::default(),
             started: (document.revision(), document.shared_scene()),
@@ -277,6 +283,10 @@ impl StudioApp {
         }
         if let Some(camera) = reaction.camera {
             self.camera = camera;
+        }
+        self.paint(&reaction.dabs);
+        if reaction.stroke_ended {
+            self.end_stroke();
         }
         match reaction.clicked.filter(|_| self.runs_document()) {
             Some(Some(souple_viewer::ItemKind::Body(b))) => self.select(Object::Body(b)),
@@ -644,6 +654,7 @@ impl StudioApp {
             replayed,
             style: app.style_override.clone(),
             cells: app.show_cells,
+            painted: app.is_painting().then(|| app.hands.brush.map.clone()),
             assets: app.assets_version,
         };
         if self.looks_of.as_ref() != Some(&key(self)) {
@@ -655,6 +666,9 @@ impl StudioApp {
             }
             if self.show_cells {
                 self.looks.show_cells();
+            }
+            if self.is_painting() {
+                self.looks.show_painted();
             }
             self.tell_files(news);
             self.looks_of = Some(key(self));

@@ -19,6 +19,7 @@ pub mod history;
 pub mod input;
 pub mod keys;
 mod marks;
+pub mod painting;
 pub mod panels;
 mod pending;
 pub mod playback;

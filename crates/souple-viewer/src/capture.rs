@@ -214,6 +214,8 @@ struct ColliderShape {
     plane: Option<DVec3>,
     /// Whether its triangles are the collider itself, not a likeness of a round shape.
     is_mesh: bool,
+    /// The first map that is painted on a skin.
+    painted: Arc<Vec<f32>>,
 }
 
 impl Capture {
@@ -253,7 +255,9 @@ impl Capture {
                 _ => None,
             };
             let (name, is_mesh) = (Arc::from(collider.name.as_str()), collider.form.mesh().is_some());
-            ColliderShape { name, positions: Arc::new(positions), mesh: Arc::new(mesh), plane, is_mesh }
+            let painted = Arc::new(painted(model, &collider.carrier));
+            let (positions, mesh) = (Arc::new(positions), Arc::new(mesh));
+            ColliderShape { name, positions, mesh, plane, is_mesh, painted }
         });
         Capture {
             meshes,
@@ -320,7 +324,7 @@ impl Capture {
                 contacts: Arc::default(),
                 crossings: Arc::default(),
                 bulges: Arc::new(bulges(&simulation.skin_offsets(c), &positions, &collider.mesh)),
-                painted: Arc::default(),
+                painted: Arc::clone(&collider.painted),
                 model: (!skin.is_empty()).then(|| Arc::clone(&model)),
                 positions,
                 transform,
@@ -331,6 +335,13 @@ impl Capture {
         bodies.for_each(|item| item.crossings = Arc::clone(&crossings));
         moment
     }
+}
+
+/// What the first map of a character has at the vertices of its skin; nothing for anything else.
+fn painted(model: &Model, carrier: &Carrier) -> Vec<f32> {
+    let Carrier::Skin { character, vertices } = carrier else { return Vec::new() };
+    let map = model.characters.get(*character).and_then(|character| character.maps.first());
+    map.map_or_else(Vec::new, |map| vertices.iter().map(|&(mesh, v)| map.at(mesh, v) as f32).collect())
 }
 
 /// How far vertices were moved along the normals of a surface, m.

@@ -94,6 +94,15 @@ impl Looks {
         }
     }
 
+    /// Shows what is painted on the skins of characters.
+    pub fn show_painted(&mut self) {
+        for (look, _) in self.colliders.iter_mut().zip(&self.skins).filter(|(_, skin)| **skin) {
+            look.style = Quantity::Painted.name().into();
+            look.parameters.clear();
+            look.range = Some([0.0, 1.0]);
+        }
+    }
+
     /// Draws the elements of all solids (FAU-13).
     pub fn show_cells(&mut self) {
         self.bodies.iter_mut().for_each(|look| look.cells = true);

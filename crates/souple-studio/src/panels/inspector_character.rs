@@ -81,6 +81,7 @@ pub fn show(app: &mut StudioApp, ui: &mut Ui, c: usize) {
         }
     });
     rename(app, Object::Character(c), name);
+    section(ui, "Painted maps", true, |ui| super::paint::maps(app, ui, c));
 }
 
 /// Clips and bones of the file, as the running scene has it.
@@ -100,7 +101,7 @@ fn names_of(rig: &Rig) -> Names {
     Names { clips: clip_names(rig), bones: bone_names(rig) }
 }
 
-/// A copy of a character for its form, without a rig that stands in the scene itself: that may be large.
+/// A copy of a character for its form, without a rig that stands in the scene itself and without what is painted: those may be large.
 fn for_form(character: &Character) -> Character {
     let rig = match &character.rig {
         RigSource::File(file) => RigSource::File(file.clone()),
@@ -112,6 +113,7 @@ fn for_form(character: &Character) -> Character {
         clips: character.clips.clone(),
         skinning: character.skinning,
         volume: character.volume.clone(),
+        maps: Vec::new(),
         position: character.position,
         rotate_deg: character.rotate_deg,
         scale: character.scale,
@@ -121,8 +123,8 @@ fn for_form(character: &Character) -> Character {
 
 /// Writes what a form changed back into its character.
 fn from_form(edited: Character, character: &mut Character) {
-    let rig = std::mem::take(&mut character.rig);
-    *character = Character { rig, ..edited };
+    let (rig, maps) = (std::mem::take(&mut character.rig), std::mem::take(&mut character.maps));
+    *character = Character { rig, maps, ..edited };
 }
 
 fn fields(form: &mut Form, ui: &mut Ui, character: &mut Character, names: &Names) {

@@ -20,6 +20,7 @@ pub mod inspector_world;
 pub mod menu;
 pub mod messages;
 pub mod meters;
+pub mod paint;
 pub mod plots;
 pub mod theme;
 pub mod timeline;
