@@ -21,6 +21,9 @@ scene_type! {
         /// How its skin keeps its volume where joints bend; without it, it does not.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub volume: Option<SkinVolume>,
+        /// Numbers painted on its skin, by name.
+        #[serde(rename = "map", skip_serializing_if = "Vec::is_empty")]
+        pub maps: Vec<PaintedMap>,
         /// Where its origin is put, m.
         pub position: Vec3,
         /// How it is turned: unit axis times angle in degrees.
@@ -41,6 +44,7 @@ impl Default for Character {
             clips: Vec::new(),
             skinning: Skinning::default(),
             volume: None,
+            maps: Vec::new(),
             position: [0.0; 3],
             rotate_deg: [0.0; 3],
             scale: 1.0,
@@ -93,6 +97,21 @@ scene_type! {
 impl Default for PlayedClip {
     fn default() -> Self {
         PlayedClip { name: String::new(), weight: 1.0, start: 0.0, speed: 1.0, repeat: true }
+    }
+}
+
+scene_type! {
+    /// A number from 0 to 1 at each vertex of a mesh of the rig (SIM-12): what a brush paints. What it means, those say that name it.
+    #[serde(default)]
+    #[derive(Default)]
+    pub struct PaintedMap {
+        /// Name, unique in the character.
+        pub name: String,
+        /// Name of the mesh; without it, that of all its meshes, one after the other as the rig has them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub mesh: Option<String>,
+        /// From 0 to 1, one per vertex.
+        pub values: Vec<f64>,
     }
 }
 

@@ -29,6 +29,8 @@ pub struct CharacterModel {
     pub skinning: Skinning,
     /// What keeps the volume of its skin.
     pub volume: Option<Arc<VolumeKeeper>>,
+    /// What is painted on its skin.
+    pub maps: Vec<MapModel>,
     /// Where it was put.
     pub pose: Pose,
     /// Scale of its lengths.
@@ -42,7 +44,7 @@ pub struct CharacterModel {
 impl CharacterModel {
     /// Adds what decides how it moves to the hash of a model.
     pub(crate) fn hash(&self, hash: &mut Hasher) {
-        let CharacterModel { name: _, rig, clips, skinning, volume, pose, scale, motion, pivot } = self;
+        let CharacterModel { name: _, rig, clips, skinning, volume, maps, pose, scale, motion, pivot } = self;
         hash.text(&format!("character {clips:?}{skinning:?}{pose:?}{scale:?}{motion:?}{pivot:?}"));
         if let Some(volume) = volume {
             hash.text(&format!("{:?}", volume.written));
@@ -58,10 +60,30 @@ impl CharacterModel {
             }
         }
         hash.text(&format!("{:?}", rig.bindings));
+        for map in maps {
+            hash.text(&map.name);
+            map.values.iter().flatten().for_each(|value| hash.number(*value));
+        }
         for track in rig.clips.iter().flat_map(|clip| &clip.tracks) {
             hash.text(&format!("{} {:?} {:?}", track.node, track.target, track.interpolation));
             track.times.iter().chain(&track.values).for_each(|value| hash.number(*value));
         }
+    }
+}
+
+/// Numbers from 0 to 1 on the vertices of a skin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapModel {
+    /// Name.
+    pub name: String,
+    /// One per vertex of each mesh of the rig; none for meshes that it was not painted on.
+    pub values: Vec<Vec<f64>>,
+}
+
+impl MapModel {
+    /// What is painted on a vertex of a mesh; 0 where nothing is.
+    pub fn at(&self, mesh: u32, v: u32) -> f64 {
+        self.values.get(mesh as usize).and_then(|of| of.get(v as usize)).copied().unwrap_or(0.0)
     }
 }
 
@@ -136,7 +158,8 @@ pub struct PosedCharacter {
 
 impl PosedCharacter {
     fn set(&mut self, character: &CharacterModel, t: f64) {
-        let CharacterModel { name: _, rig, clips, skinning, volume, pose, scale, motion, pivot } = character;
+        let CharacterModel { name: _, rig, clips, skinning, volume, maps: _, pose, scale, motion, pivot } =
+            character;
         self.scale = *scale;
         self.pose = match motion {
             Some(motion) => pose_at(motion, *pivot, t).compose(pose),

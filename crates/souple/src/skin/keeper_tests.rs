@@ -47,6 +47,7 @@ fn character(rig: &Rig, skinning: Skinning, volume: Option<SkinVolume>) -> Chara
         rig,
         clips: Vec::new(),
         skinning,
+        maps: Vec::new(),
         pose: math::Pose::IDENTITY,
         scale: 1.0,
         motion: None,

@@ -24,7 +24,7 @@ pub mod subdivide;
 mod tests;
 pub mod volume;
 
-pub use character::{CharacterModel, PlayedModel, Posed, SkinPoint};
+pub use character::{CharacterModel, MapModel, PlayedModel, Posed, SkinPoint};
 pub use clip::{Clip, LocalPose, Track};
 pub use keeper::{JointVolume, KeptVolume, VolumeKeeper};
 pub use prisms::LocalGains;
