@@ -356,7 +356,7 @@ pub fn check_volume(at: &str, written: &SkinVolume, skinning: Skinning, rig: &Co
         not_negative(&field("gain"), joint.gain.unwrap_or(1.0), "1")?;
         not_negative(&field("weight_exponent"), joint.weight_exponent, "1")?;
         not_negative(&field("distance_exponent"), joint.distance_exponent, "1")?;
-        positive(&field("width"), joint.width, "0.25")?;
+        positive(&field("width"), joint.width.unwrap_or(1.0), "0.25")?;
         finite(&field("offset"), joint.offset.unwrap_or(0.0))?;
         positive(&field("folds"), joint.folds, "3")?;
         if let Some(axes) = joint.axes {
