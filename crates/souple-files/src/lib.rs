@@ -12,6 +12,7 @@ mod error;
 mod frames;
 pub mod library;
 mod load;
+pub mod bake;
 mod movie;
 mod recording;
 mod scene_folder;

@@ -31,6 +31,8 @@ pub enum Purpose {
     Open,
     /// A mesh to add.
     Mesh(MeshUse),
+    /// A character to add.
+    Character,
     /// An image for the look of an object.
     Texture(Object),
     /// A shader for the look of an object.
@@ -45,6 +47,8 @@ pub enum Purpose {
     SavePicture,
     /// An animation.
     SaveAnimation,
+    /// A character, baked.
+    Bake(usize),
     /// The graph of the scene.
     SaveGraph,
     /// The state of the simulation.
@@ -547,6 +551,7 @@ impl StudioApp {
             Purpose::Open => (Mode::Open, "Open a scene, mesh or recording", String::new(), all),
             Purpose::Mesh(MeshUse::SoftBody) => (Mode::Open, "Mesh for a soft body", String::new(), meshes),
             Purpose::Mesh(MeshUse::Collider) => (Mode::Open, "Mesh for a collider", String::new(), meshes),
+            Purpose::Character => (Mode::Open, "Character", String::new(), vec!["glb", "gltf"]),
             Purpose::Texture(_) => (Mode::Open, "Image", String::new(), FileKind::Image.endings().to_vec()),
             Purpose::Shader(_) => (Mode::Open, "Shader", String::new(), FileKind::Shader.endings().to_vec()),
             Purpose::SaveScene | Purpose::SaveSceneThen => {
@@ -558,6 +563,9 @@ impl StudioApp {
             Purpose::SavePicture => (Mode::Save, "Save a picture", named("png"), vec!["png"]),
             Purpose::SaveAnimation => {
                 (Mode::Save, "Save the animation", named("glb"), vec!["glb", "gif", "png"])
+            }
+            Purpose::Bake(_) => {
+                (Mode::Save, "Bake the character", named("glb"), souple_files::bake::ENDINGS.to_vec())
             }
             Purpose::SaveGraph => (Mode::Save, "Export the graph (GraphViz)", named("dot"), vec!["dot"]),
             Purpose::SaveState => (Mode::Save, "Save the state", named("soupsnap"), STATES.to_vec()),
@@ -577,7 +585,7 @@ impl StudioApp {
             self.folder = folder.to_path_buf();
         }
         match purpose {
-            Purpose::Open => self.open_file(path),
+            Purpose::Open | Purpose::Character => self.open_file(path),
             Purpose::Mesh(usage) => self.add_mesh(path, usage),
             Purpose::Texture(object) => {
                 let done = self.document.set_texture(object, path);
@@ -601,6 +609,10 @@ impl StudioApp {
             Purpose::SaveRecording => self.worker.send(Request::StopRecording(path.to_path_buf())),
             Purpose::SavePicture => self.save_picture(path),
             Purpose::SaveAnimation => self.save_animation(path),
+            Purpose::Bake(character) => {
+                let (job, fps) = (self.document.job(), self.bake_fps);
+                self.start_export(path, Export::Bake { job, character, fps });
+            }
             Purpose::SaveGraph => self.save_graph(path),
             Purpose::SaveState => self.worker.send(Request::SaveSnapshot(Some(path.to_path_buf()))),
             Purpose::OpenState => {

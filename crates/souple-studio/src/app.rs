@@ -113,6 +113,8 @@ pub struct StudioApp {
     pub folder: PathBuf,
     /// Size of saved pictures, pixels.
     pub picture_size: (u32, u32),
+    /// Frames per second of baked characters.
+    pub bake_fps: f64,
     /// The window is to close.
     pub closing: bool,
     /// Clock of the window, s.
@@ -219,6 +221,7 @@ impl StudioApp {
             docs: Arc::new(Docs::new()),
             folder: std::env::current_dir().unwrap_or_default(),
             picture_size: (1920, 1080),
+            bake_fps: 30.0,
             closing: false,
             now: 0.0,
             typing: false,

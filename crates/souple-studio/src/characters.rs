@@ -7,12 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::DVec3;
-use souple::ModelBuilder;
+use souple::{ModelBuilder, Simulation};
 use souple::mesh;
 use souple::scene::{
     Character, Collider, ColliderShape, PlayedClip, Rig, RigFile, RigSource, Scene, SkinShape,
 };
-use souple::skin::Posed;
+use souple::skin::character::PosedCharacter;
+use souple::skin::{CharacterModel, JointVolume, Posed};
 use souple_formats::import::MeshFormat;
 
 use crate::app::StudioApp;
@@ -24,6 +25,63 @@ use crate::worker::{AtEnd, Request};
 const LIKELY: std::ops::RangeInclusive<f64> = 0.05..=5.0;
 /// Scales of files that are in metres, centimetres or millimetres.
 const UNITS: [f64; 3] = [1.0, 0.01, 0.001];
+
+/// What is known of a running character.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CharacterInfo {
+    /// Name.
+    pub name: String,
+    /// The volume of its skin; none if nothing keeps it.
+    pub volume: Option<VolumeInfo>,
+}
+
+/// Volume of a skin, m³.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VolumeInfo {
+    /// What it would be if no joint were bent.
+    pub rest: f64,
+    /// By skinning alone.
+    pub skinned: f64,
+    /// As it is.
+    pub kept: f64,
+    /// What each bent joint does to it, the largest change first.
+    pub joints: Vec<JointInfo>,
+}
+
+/// What a joint does to the volume of a skin, m³.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointInfo {
+    /// The bone that turns.
+    pub bone: String,
+    /// What bending it changes the volume by; negative is a loss.
+    pub changed: f64,
+    /// What its bulge gives back.
+    pub given: f64,
+}
+
+impl CharacterInfo {
+    /// Of all characters of a simulation.
+    pub fn of(simulation: &Simulation) -> Vec<CharacterInfo> {
+        let posed = simulation.posed();
+        let characters = simulation.model().characters.iter().zip(&posed.characters);
+        let of_one = |(model, posed): (&CharacterModel, &PosedCharacter)| {
+            let cube = model.scale * model.scale * model.scale;
+            let joint = |joint: &JointVolume| JointInfo {
+                bone: model.rig.skeleton.names.get(joint.node as usize).cloned().unwrap_or_default(),
+                changed: cube * joint.changed,
+                given: cube * joint.given,
+            };
+            let volume = posed.volume.map(|volume| {
+                let mut joints: Vec<JointInfo> = posed.joint_volumes().iter().map(joint).collect();
+                joints.sort_by(|a, b| b.changed.abs().total_cmp(&a.changed.abs()));
+                let [rest, skinned, kept] = [volume.rest, volume.skinned, volume.kept].map(|v| cube * v);
+                VolumeInfo { rest, skinned, kept, joints }
+            });
+            CharacterInfo { name: model.name.clone(), volume }
+        };
+        characters.map(of_one).collect()
+    }
+}
 
 /// Whether a file may hold a character, by its ending.
 pub fn may_be_character(path: &Path) -> bool {

@@ -210,7 +210,6 @@ fn for_each_part(moment: &Moment, part: &mut dyn FnMut(usize, &dyn Fn() -> usize
         part(Arc::as_ptr(&item.speeds) as usize, &|| size_of_val(item.speeds.as_slice()));
         part(Arc::as_ptr(&item.contacts) as usize, &|| size_of_val(item.contacts.as_slice()));
         part(Arc::as_ptr(&item.crossings) as usize, &|| item.crossings.bytes());
-        part(Arc::as_ptr(&item.bulges) as usize, &|| size_of_val(item.bulges.as_slice()));
         part(Arc::as_ptr(&item.mesh) as usize, &|| mesh_bytes(&item.mesh));
         if let Some(topology) = &item.mesh.topology {
             part(Arc::as_ptr(topology) as usize, &|| topology_bytes(topology));
@@ -255,7 +254,7 @@ mod tests {
             speeds: Arc::new(vec![0.0; vertices]),
             contacts: Arc::new(Vec::new()),
             crossings: Arc::default(),
-            bulges: Arc::default(),
+            gains: None,
             painted: Arc::default(),
             model: None,
             transform: Mat4::IDENTITY,

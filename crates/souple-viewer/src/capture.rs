@@ -12,6 +12,7 @@ use souple::measure::{intersections, vertex_crossing};
 use souple::mesh::Topology;
 use souple::model::{BodyModel, Carrier, ColliderForm};
 use souple::scene::Scene;
+use souple::skin::Posed;
 use souple::{Model, Simulation};
 
 use crate::geometry;
@@ -68,8 +69,8 @@ pub struct Item {
     pub contacts: Arc<Vec<u32>>,
     /// Where bodies cross; the same for all items of a moment.
     pub crossings: Arc<Crossings>,
-    /// How far the skin of a character was moved out to keep its volume, m; empty for anything else.
-    pub bulges: Arc<Vec<f32>>,
+    /// Where the skin of a character has gained and lost volume; nothing for anything else.
+    pub gains: Option<Arc<Gains>>,
     /// What is painted on the skin of a character, from 0 to 1; empty where nothing is.
     pub painted: Arc<Vec<f32>>,
     /// The model that a soft body or a skin was moved by, which knows what solids are made of.
@@ -161,6 +162,38 @@ impl Crossings {
             (0u32..).zip(&marks).filter(|(_, mark)| **mark > 0.0).map(|(vertex, _)| vertex).collect()
         };
         (0u32..).zip(bodies).map(of_body).collect()
+    }
+}
+
+/// Where a skin has gained and lost volume (ROH-23). It takes about as long as posing the character, so it is done when first asked, once.
+#[derive(Debug)]
+pub struct Gains {
+    model: Arc<Model>,
+    collider: usize,
+    time: f64,
+    /// How far each vertex has come out, or gone in, m.
+    vertices: OnceLock<Vec<f32>>,
+}
+
+impl Gains {
+    /// Of a collider that is a skin, at a time, s.
+    pub fn new(model: &Arc<Model>, collider: usize, time: f64) -> Gains {
+        Gains { model: Arc::clone(model), collider, time, vertices: OnceLock::new() }
+    }
+
+    /// How far each vertex has come out, or gone in, seen from its bones, m.
+    pub fn vertices(&self) -> &[f32] {
+        self.vertices.get_or_init(|| self.find().unwrap_or_default())
+    }
+
+    fn find(&self) -> Option<Vec<f32>> {
+        let carrier = &self.model.colliders.get(self.collider)?.carrier;
+        let Carrier::Skin { character, vertices } = carrier else { return None };
+        let owner = self.model.characters.get(*character)?;
+        let posed = Posed::at(std::slice::from_ref(owner), self.time);
+        let gains = posed.characters.first()?.local_gains(owner);
+        let of = |&(mesh, v): &(u32, u32)| Some(*gains.get(mesh as usize)?.of_vertices.get(v as usize)?);
+        Some(vertices.iter().map(|vertex| (owner.scale * of(vertex).unwrap_or(0.0)) as f32).collect())
     }
 }
 
@@ -290,7 +323,7 @@ impl Capture {
                 speeds: Arc::new(body.v.iter().map(|v| v.length() as f32).collect()),
                 contacts: Arc::new(touching.map(|c| c.vertex).collect()),
                 crossings: Arc::default(),
-                bulges: Arc::default(),
+                gains: None,
                 painted: Arc::default(),
                 model: Some(Arc::clone(&model)),
                 transform: Mat4::IDENTITY,
@@ -323,7 +356,7 @@ impl Capture {
                 speeds: Arc::default(),
                 contacts: Arc::default(),
                 crossings: Arc::default(),
-                bulges: Arc::new(bulges(&simulation.skin_offsets(c), &positions, &collider.mesh)),
+                gains: (!skin.is_empty()).then(|| Arc::new(Gains::new(&model, c, state.time))),
                 painted: Arc::clone(&collider.painted),
                 model: (!skin.is_empty()).then(|| Arc::clone(&model)),
                 positions,
@@ -342,16 +375,6 @@ fn painted(model: &Model, carrier: &Carrier) -> Vec<f32> {
     let Carrier::Skin { character, vertices } = carrier else { return Vec::new() };
     let map = model.characters.get(*character).and_then(|character| character.maps.first());
     map.map_or_else(Vec::new, |map| vertices.iter().map(|&(mesh, v)| map.at(mesh, v) as f32).collect())
-}
-
-/// How far vertices were moved along the normals of a surface, m.
-fn bulges(offsets: &[DVec3], positions: &[Vec3], mesh: &ItemMesh) -> Vec<f32> {
-    if offsets.is_empty() {
-        return Vec::new();
-    }
-    let mut normals = Vec::new();
-    geometry::vertex_normals(positions, &mesh.triangles, &mut normals);
-    offsets.iter().zip(&normals).map(|(offset, normal)| offset.as_vec3().dot(*normal)).collect()
 }
 
 /// The mesh of a body, which may have been torn since its model was made.

@@ -74,7 +74,7 @@ pub enum Quantity {
     Contact,
     /// 1 at the corners of triangles that cross others, 0 elsewhere.
     Crossing,
-    /// How far a skin was moved out to keep its volume, m.
+    /// How far a skin has come out, or gone in, seen from its bones, m.
     Volume,
     /// What is painted on a skin, from 0 to 1.
     Painted,
@@ -116,7 +116,7 @@ impl Quantity {
             Quantity::Curvature => ("1/m", 1.0),
             Quantity::Contact => ("1 touches", 1.0),
             Quantity::Crossing => ("1 crosses", 1.0),
-            Quantity::Volume => ("mm out", 1e3),
+            Quantity::Volume => ("mm", 1e3),
             Quantity::Painted => ("0 to 1", 1.0),
         }
     }
@@ -140,7 +140,7 @@ impl Quantity {
             (Quantity::Velocity, _) => return filled(item.speeds.to_vec(), count),
             (Quantity::Contact, _) => return marked(&item.contacts, count),
             (Quantity::Crossing, _) => return marked(item.crossing_vertices(), count),
-            (Quantity::Volume, _) => return filled(item.bulges.to_vec(), count),
+            (Quantity::Volume, _) => return filled(item.gains.as_ref().map_or_else(Vec::new, |gains| gains.vertices().to_vec()), count),
             (Quantity::Painted, _) => return filled(item.painted.to_vec(), count),
             (Quantity::Strain, Some(topology)) => match item.solid() {
                 Some(solid) => measure::vertex_solid_strain(solid, topology, &x(), &mut values),

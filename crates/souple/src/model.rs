@@ -308,21 +308,6 @@ impl ColliderModel {
     }
 }
 
-impl ColliderModel {
-    /// How far each vertex of a skin was moved to keep its volume, in the frame of its character, m; none of what is rigid or keeps no volume.
-    pub fn skin_offsets(&self, characters: &[CharacterModel], posed: &Posed) -> Vec<DVec3> {
-        let Carrier::Skin { character, vertices } = &self.carrier else { return Vec::new() };
-        let (model, posed) = (&characters[*character], &posed.characters[*character]);
-        if model.volume.is_none() {
-            return Vec::new();
-        }
-        let offset = |&(mesh, v): &(u32, u32)| {
-            posed.vertex(model, mesh, v) - posed.skinned_vertex(model, mesh, v)
-        };
-        vertices.iter().map(offset).collect()
-    }
-}
-
 /// Particles of a body that are held against a collider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssignedModel {

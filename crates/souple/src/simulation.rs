@@ -483,13 +483,8 @@ impl Simulation {
         places
     }
 
-    /// How far each vertex of a collider that is a skin was moved to keep its volume, in its own frame, m; none of what keeps none.
-    pub fn skin_offsets(&self, collider: usize) -> Vec<DVec3> {
-        self.model.colliders[collider].skin_offsets(&self.model.characters, &self.posed())
-    }
-
     /// Where characters are now.
-    fn posed(&self) -> Cow<'_, Posed> {
+    pub fn posed(&self) -> Cow<'_, Posed> {
         let last = &self.control.characters[1];
         if last.time == self.state.time {
             Cow::Borrowed(last)

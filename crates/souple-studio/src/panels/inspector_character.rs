@@ -14,6 +14,7 @@ use super::fields::{Effect, Form, live};
 use super::icons::{Icon, icon_button};
 use super::inspector::{rename, section};
 use super::inspector_world::{FAR, motion_fields, subtitle};
+use super::theme::short;
 use crate::app::StudioApp;
 use crate::characters::{bone_names, clip_names};
 use crate::document::Object;
@@ -26,12 +27,13 @@ const SKINNINGS: [(Skinning, &str); 3] = [
 ];
 
 /// What bulges look like, with the names in scene files.
-const PRESETS: [(BulgePreset, &str); 5] = [
+const PRESETS: [(BulgePreset, &str); 6] = [
     (BulgePreset::Automatic, "automatic"),
     (BulgePreset::Isotropic, "isotropic"),
     (BulgePreset::Rubber, "rubber"),
     (BulgePreset::Muscle, "muscle"),
     (BulgePreset::Folds, "folds"),
+    (BulgePreset::Stretch, "stretch"),
 ];
 
 /// How a volume is brought back, with the names in scene files.
@@ -81,7 +83,50 @@ pub fn show(app: &mut StudioApp, ui: &mut Ui, c: usize) {
         }
     });
     rename(app, Object::Character(c), name);
+    section(ui, "Volume now", true, |ui| volume_now(app, ui, c));
     section(ui, "Painted maps", true, |ui| super::paint::maps(app, ui, c));
+}
+
+/// What the volume of the running skin is, and what each joint does to it.
+fn volume_now(app: &mut StudioApp, ui: &mut Ui, c: usize) {
+    let mut shown = app.style_override.as_deref() == Some("volume");
+    let tip = "Red has come out, blue has gone in, seen from the bone that carries it";
+    if ui.checkbox(&mut shown, "Gain and loss as colours").on_hover_text(tip).clicked() {
+        app.set_style(shown.then_some("volume"));
+    }
+    let info = app.shown.characters.get(c).filter(|_| app.runs_document());
+    let Some(volume) = info.and_then(|info| info.volume.as_ref()) else {
+        subtitle(ui, "Numbers are there while its volume is kept; a gain of 0 keeps none and measures it.");
+        return;
+    };
+    let percent = |part: f64| if volume.rest == 0.0 { 0.0 } else { 100.0 * part / volume.rest };
+    egui::Grid::new("volume now").num_columns(2).striped(true).show(ui, |ui| {
+        for (label, text) in [
+            ("at rest", format!("{} l", short(1e3 * volume.rest))),
+            ("by skinning", format!("{:+.2} %", percent(volume.skinned - volume.rest))),
+            ("as it is", format!("{:+.2} %", percent(volume.kept - volume.rest))),
+        ] {
+            ui.label(label);
+            ui.monospace(text);
+            ui.end_row();
+        }
+    });
+    if volume.joints.is_empty() {
+        subtitle(ui, "No joint is bent now.");
+        return;
+    }
+    egui::Grid::new("joints now").num_columns(3).striped(true).show(ui, |ui| {
+        ui.weak("joint");
+        ui.weak("changes").on_hover_text("What bending it changes the volume by, of the whole");
+        ui.weak("gives back").on_hover_text("What its bulge gives back, of the whole");
+        ui.end_row();
+        for joint in &volume.joints {
+            ui.label(joint.bone.as_str());
+            ui.monospace(format!("{:+.2} %", percent(joint.changed)));
+            ui.monospace(format!("{:+.2} %", percent(joint.given)));
+            ui.end_row();
+        }
+    });
 }
 
 /// Clips and bones of the file, as the running scene has it.
@@ -206,6 +251,8 @@ fn volume_fields(form: &mut Form, ui: &mut Ui, volume: &mut SkinVolume) {
     form.choice(ui, live("Method", "SkinVolume", "method", ""), "VolumeMethod", &METHODS, &mut volume.method);
     form.slider(ui, live("Gain", "SkinVolume", "gain", ""), 0.0..=3.0, 100.0, &mut volume.gain);
     form.slider(ui, live("Target", "SkinVolume", "target", ""), 0.8..=1.2, 10.0, &mut volume.target);
+    form.count(ui, live("Area rounds", "SkinVolume", "area_rounds", ""), 0..=16, &mut volume.area_rounds);
+    form.flag(ui, live("Avoid crossing", "SkinVolume", "avoid_crossing", ""), &mut volume.avoid_crossing);
 }
 
 fn joint_fields(form: &mut Form, ui: &mut Ui, volume: &mut SkinVolume, bones: &[String]) {
@@ -282,7 +329,8 @@ fn bulge_fields(
         let distance = live("Distance exponent", "JointBulge", "distance_exponent", "");
         form.slider(ui, distance, 0.0..=4.0, 20.0, &mut joint.distance_exponent);
     } else {
-        form.slider(ui, live("Width", "JointBulge", "width", ""), 0.05..=1.0, 100.0, &mut joint.width);
+        let width = live("Width", "JointBulge", "width", "");
+        form.optional(ui, width, 0.01..=100.0, &mut joint.width, 0.25, "that of the preset");
         let offset = live("Offset", "JointBulge", "offset", "");
         form.optional(ui, offset, -10.0..=10.0, &mut joint.offset, 0.0, "that of the preset");
     }

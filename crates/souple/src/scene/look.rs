@@ -126,7 +126,7 @@ scene_type! {
         Contact,
         /// Where bodies cross themselves or each other.
         Crossing,
-        /// How far the skin of a character was moved out to keep its volume.
+        /// Where the skin of a character has gained and lost volume: how far it has come out, or gone in, seen from its bones (ROH-23).
         Volume,
         /// The first map that is painted on the skin of a character; in the studio, the one in hand.
         Painted,

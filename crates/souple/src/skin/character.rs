@@ -231,11 +231,6 @@ impl PosedCharacter {
         if let Some(places) = self.skin.get(mesh as usize) {
             return self.scale * places[v as usize];
         }
-        self.skinned_vertex(character, mesh, v)
-    }
-
-    /// Where a vertex of a mesh would be in the frame of the character if nothing kept its volume, m.
-    pub fn skinned_vertex(&self, character: &CharacterModel, mesh: u32, v: u32) -> DVec3 {
         let skin = &character.rig.meshes[mesh as usize];
         self.scale
             * skin.vertex(v as usize, &self.local.morphs, &self.motions[skin.binding], character.skinning)
