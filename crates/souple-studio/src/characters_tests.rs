@@ -116,3 +116,37 @@ fn a_character_that_was_read_is_read_again_when_its_file_changes() {
     let problem = document.compile().unwrap_err();
     assert!(problem.starts_with("character[0].rig.file.path: "), "{problem}");
 }
+
+#[test]
+fn colours_and_numbers_show_what_a_bent_joint_loses_and_gets_back() {
+    let mut document = Document::new();
+    document.add_character(&own("elbow.glb")).unwrap();
+    let bent = |document: &Document| {
+        let compiled = document.compile().unwrap();
+        let mut capture = souple_viewer::Capture::new(&compiled.scene, &compiled.model);
+        let mut simulation = Simulation::new(compiled.model);
+        for _ in 0..45 {
+            simulation.step();
+        }
+        let moment = capture.moment(&simulation);
+        let gains = moment.items[0].gains.as_ref().unwrap().vertices().to_vec();
+        (gains, CharacterInfo::of(&simulation).remove(0).volume)
+    };
+    let mean = |gains: &[f32]| gains.iter().sum::<f32>() / gains.len() as f32;
+    let (lost, none) = bent(&document);
+    assert!(none.is_none());
+    assert!(lost.iter().any(|gain| *gain < -1e-3) && mean(&lost) < 0.0, "{}", mean(&lost));
+    document.edit("volume", |scene| scene.characters[0].volume = Some(souple::scene::SkinVolume::default()));
+    let (kept, volume) = bent(&document);
+    assert!(mean(&kept) > mean(&lost) && kept.iter().any(|gain| *gain > 1e-3));
+    let volume = volume.unwrap();
+    assert!(volume.skinned < 0.999 * volume.rest && (volume.kept - volume.rest).abs() < 1e-9 * volume.rest);
+    assert!(volume.joints.iter().all(|joint| !joint.bone.is_empty()));
+    let given: f64 = volume.joints.iter().map(|joint| joint.given).sum();
+    assert!((given - (volume.rest - volume.skinned)).abs() < 1e-6 * volume.rest, "{volume:?}");
+    // Metres of the world, whatever the lengths of the file.
+    document.edit("scale", |scene| scene.characters[0].scale = 2.0);
+    let (twice, larger) = bent(&document);
+    assert!((larger.unwrap().rest / volume.rest - 8.0).abs() < 1e-9);
+    assert!((mean(&twice) / mean(&kept) - 2.0).abs() < 1e-3);
+}

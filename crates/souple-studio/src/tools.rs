@@ -596,6 +596,7 @@ impl Hands {
     /// Lets go of everything, as another scene is edited; the tool and its settings stay in hand.
     pub fn forget(&mut self) {
         self.selection.clear();
+        self.brush.map.clear();
         (self.drag, self.hover) = (None, None);
     }
 
