@@ -84,7 +84,12 @@ pub fn animation_files(path: &Path, ending: &str, animation: &Animation) -> Vec<
         "pc2" => write_pc2(body, FIRST_CACHE_FRAME),
         _ => write_mdd(body, animation.fps),
     };
-    animation.bodies.iter().zip(cache_paths(path, animation)).map(|(body, path)| (path, encode(body))).collect()
+    animation
+        .bodies
+        .iter()
+        .zip(cache_paths(path, animation))
+        .map(|(body, path)| (path, encode(body)))
+        .collect()
 }
 
 /// The bytes of a file, or why there are none.
@@ -173,11 +178,9 @@ pub fn bake_character(
         played.clips = Vec::from_iter(clip.map(play));
         let (animation, volume) = bake_clip(&played, frames as usize, fps);
         baked.clips.push((name.clone(), volume));
-        let target =
-            if clips.len() == 1 { path.to_path_buf() } else { clip_path(path, name, &mut taken) };
+        let target = if clips.len() == 1 { path.to_path_buf() } else { clip_path(path, name, &mut taken) };
         for (path, bytes) in animation_files(&target, &ending, &animation) {
-            let bytes =
-                bytes.map_err(|error| FileError::file(&path, format!("not written: {error}"), ""))?;
+            let bytes = bytes.map_err(|error| FileError::file(&path, format!("not written: {error}"), ""))?;
             disk::write(&path, &bytes)?;
             baked.files.push(path);
         }
@@ -223,7 +226,10 @@ mod tests {
             assert_eq!((baked.clips.len(), baked.files.len()), (clips, clips));
             assert!(baked.files.iter().all(|file| file.metadata().unwrap().len() > 100));
             let volume = baked.clips[0].1;
-            assert!(volume.skinned_worst_percent < -0.5 && volume.kept_worst_percent.abs() < 1e-9, "{volume:?}");
+            assert!(
+                volume.skinned_worst_percent < -0.5 && volume.kept_worst_percent.abs() < 1e-9,
+                "{volume:?}"
+            );
         }
         let stopped = bake_character(&model.characters[0], &folder.path().join("no.glb"), 12.0, || false);
         assert!(stopped.is_err() && !folder.path().join("no.glb").exists());

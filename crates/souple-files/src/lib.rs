@@ -7,12 +7,12 @@
 //! goes wrong is a [`FileError`]: what, where, and what to do about it.
 #![forbid(unsafe_code)]
 
+pub mod bake;
 pub mod disk;
 mod error;
 mod frames;
 pub mod library;
 mod load;
-pub mod bake;
 mod movie;
 mod recording;
 mod scene_folder;

@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::DVec3;
-use souple::{ModelBuilder, Simulation};
 use souple::mesh;
 use souple::scene::{
     Character, Collider, ColliderShape, PlayedClip, Rig, RigFile, RigSource, Scene, SkinShape,
 };
 use souple::skin::character::PosedCharacter;
 use souple::skin::{CharacterModel, JointVolume, Posed};
+use souple::{ModelBuilder, Simulation};
 use souple_formats::import::MeshFormat;
 
 use crate::app::StudioApp;
@@ -152,9 +152,9 @@ pub(crate) fn remove(scene: &mut Scene, index: usize) {
         return;
     }
     let name = scene.characters.remove(index).name;
-    scene.colliders.retain(
-        |collider| !matches!(&collider.shape, ColliderShape::Skin(skin) if skin.character == name),
-    );
+    scene
+        .colliders
+        .retain(|collider| !matches!(&collider.shape, ColliderShape::Skin(skin) if skin.character == name));
     for collider in &mut scene.colliders {
         collider.follow.take_if(|follow| follow.character == name);
     }
@@ -188,8 +188,7 @@ impl Document {
         let inline = RigSource::Inline(Rig::clone(&rig));
         let mut character =
             Character { name, rig: inline, clips: Vec::from_iter(clips), ..Character::default() };
-        let (low, high) =
-            bounds(&character).map_err(|problem| format!("{}: {problem}", path.display()))?;
+        let (low, high) = bounds(&character).map_err(|problem| format!("{}: {problem}", path.display()))?;
         let extent = (high - low).max_element();
         character.scale = UNITS
             .into_iter()
@@ -198,8 +197,7 @@ impl Document {
         character.rig = RigSource::File(RigFile { path: written });
         let skin = SkinShape { character: character.name.clone(), meshes: None };
         let collider = unique_name(&character.name, self.scene.colliders.iter().map(|c| c.name.as_str()));
-        let collider =
-            Collider { name: collider, shape: ColliderShape::Skin(skin), ..Collider::default() };
+        let collider = Collider { name: collider, shape: ColliderShape::Skin(skin), ..Collider::default() };
         let index = self.scene.characters.len();
         self.step(&format!("add '{}'", character.name), |scene| {
             if scene.name.is_empty() && is_empty(scene) {

@@ -65,7 +65,8 @@ fn all_that_names_a_character_follows_its_name_and_its_end() {
     let follow = || Some(Follow { character: "torso".into(), bone: Some("bone1".into()) });
     document.edit("more", |scene| {
         scene.colliders.push(Collider { name: "ball".into(), follow: follow(), ..Collider::default() });
-        let pin = Pin { name: "a".into(), follow: follow(), ..Pin::default() };
+        let select = souple::scene::Select::Vertices(vec![0]);
+        let pin = Pin { name: "a".into(), select, follow: follow(), ..Pin::default() };
         scene.bodies.push(Body { fabric: Some("silk".into()), pins: vec![pin], ..Body::default() });
     });
     document.rename(Object::Character(0), "figure").unwrap();

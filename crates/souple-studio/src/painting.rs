@@ -26,6 +26,8 @@ use crate::tools::{Seen, Tool, metres_per_pixel};
 const SPACING: f32 = 0.25;
 /// Cosine between the surface and the eye from which on a vertex gets all of a dab.
 const FACING: f32 = 0.25;
+/// Least reach of a dab, distances to the nearest vertex.
+const LEAST_REACH: f32 = 1.3;
 /// A value this near to what it goes to has arrived.
 const ARRIVED: f64 = 4e-3;
 /// Name of the first map that is made.
@@ -114,7 +116,10 @@ pub(crate) fn dabs_between(last: Vec2, at: Vec2, brush: &Brush) -> Vec<Vec2> {
 /// Changes values, one per vertex of a surface, by a dab whose place is in the frame of the surface.
 pub fn touch(values: &mut [f64], positions: &[Vec3], triangles: &[[u32; 3]], dab: &Dab, brush: &Brush) {
     let count = values.len().min(positions.len());
-    let near = |v: usize| positions[v].distance_squared(dab.at) < dab.radius * dab.radius;
+    // Where vertices are far apart, the nearest is meant.
+    let nearest = positions[..count].iter().map(|x| x.distance(dab.at)).fold(f32::INFINITY, f32::min);
+    let radius = if nearest.is_finite() { dab.radius.max(LEAST_REACH * nearest) } else { dab.radius };
+    let near = |v: usize| positions[v].distance_squared(dab.at) < radius * radius;
     let is_near: Vec<bool> = (0..count).map(near).collect();
     // Of what is near: its normal, and the mean of its neighbours.
     let mut around: BTreeMap<u32, (Vec3, f64, f64)> = BTreeMap::new();
@@ -135,7 +140,7 @@ pub fn touch(values: &mut [f64], positions: &[Vec3], triangles: &[[u32; 3]], dab
     }
     for (v, (normal, total, number)) in around {
         let facing = (normal.normalize_or_zero().dot(dab.towards) / FACING).clamp(0.0, 1.0);
-        let share = positions[v as usize].distance(dab.at) / dab.radius;
+        let share = positions[v as usize].distance(dab.at) / radius;
         let inside = (1.0 - share * share).max(0.0);
         let strength = brush.strength.clamp(0.0, 1.0) * f64::from(facing * inside * inside);
         let goal = match dab.stroke {

@@ -2,6 +2,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use souple::Simulation;
+use souple::scene::{RigMesh, RigSource};
 use souple_viewer::Capture;
 
 use super::*;
@@ -46,6 +47,17 @@ fn a_dab_acts_where_it_touches_and_nowhere_else() {
 }
 
 #[test]
+fn a_small_brush_finds_the_nearest_vertex() {
+    let (x, triangles) = flat(4);
+    let mut values = vec![0.0; x.len()];
+    let brush = Brush { strength: 1.0, ..Brush::default() };
+    touch(&mut values, &x, &triangles, &dab(x[5] + Vec3::new(0.2, 0.0, 0.3), 0.01, Stroke::Paint), &brush);
+    assert!(values[5] > 0.1);
+    assert_eq!(values.iter().filter(|value| **value > 0.0).count(), 1);
+    touch(&mut [], &[], &[], &dab(Vec3::ZERO, 1.0, Stroke::Paint), &brush);
+}
+
+#[test]
 fn a_stroke_reaches_its_value() {
     let (x, triangles) = flat(5);
     let brush = Brush { strength: 0.2, value: 0.7, ..Brush::default() };
@@ -74,11 +86,34 @@ proptest! {
     }
 }
 
+/// Gives each triangle corners of its own.
+fn unweld(mesh: &mut RigMesh) {
+    let corners: Vec<usize> = mesh.triangles.iter().flatten().map(|v| *v as usize).collect();
+    let bones = mesh.influences as usize;
+    let rows = |list: &[u32]| -> Vec<u32> {
+        corners.iter().flat_map(|v| list[v * bones..(v + 1) * bones].to_vec()).collect()
+    };
+    mesh.joints = rows(&mesh.joints);
+    let weights = corners.iter().flat_map(|v| mesh.weights[v * bones..(v + 1) * bones].to_vec()).collect();
+    mesh.weights = weights;
+    mesh.positions = corners.iter().map(|v| mesh.positions[*v]).collect();
+    (mesh.uvs, mesh.colours) = (Vec::new(), Vec::new());
+    mesh.morphs.clear();
+    mesh.triangles = (0..corners.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+}
+
 #[test]
 fn every_vertex_of_the_file_goes_with_one_of_the_skin() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/characters/arm.glb");
     let mut document = Document::new();
     document.add_character(&file).unwrap();
+    // As files with seams have them: each triangle has corners of its own.
+    let mut scene = document.compile().unwrap().scene;
+    let welded = Canvas::of(&document.compile().unwrap().model, 0).unwrap().members.len();
+    if let RigSource::Inline(rig) = &mut scene.characters[0].rig {
+        rig.meshes.iter_mut().for_each(unweld);
+    }
+    document.edit("seams", |edited| edited.characters = scene.characters);
     let compiled = document.compile().unwrap();
     let rig = Arc::clone(&compiled.model.characters[0].rig);
     let canvas = Canvas::of(&compiled.model, 0).unwrap();
@@ -87,7 +122,8 @@ fn every_vertex_of_the_file_goes_with_one_of_the_skin() {
     seen.sort_unstable();
     seen.dedup();
     assert_eq!(seen.len(), count, "each once");
-    assert!(canvas.members.len() < count, "there are seams");
+    assert_eq!(canvas.members.len(), welded, "seams are closed");
+    assert!(count > 4 * welded);
     for members in &canvas.members {
         let place = |&(m, v): &(u32, u32)| rig.meshes[m as usize].mesh.positions[v as usize];
         assert!(members.iter().all(|member| place(member) == place(&members[0])));

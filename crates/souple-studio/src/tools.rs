@@ -66,8 +66,7 @@ pub enum Tool {
 
 impl Tool {
     /// All of them, in the order of the tool bar.
-    pub const ALL: [Tool; 6] =
-        [Tool::View, Tool::Select, Tool::Move, Tool::Scissors, Tool::Fan, Tool::Paint];
+    pub const ALL: [Tool; 6] = [Tool::View, Tool::Select, Tool::Move, Tool::Scissors, Tool::Fan, Tool::Paint];
 
     /// Name on its button.
     pub fn name(self) -> &'static str {

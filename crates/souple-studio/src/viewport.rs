@@ -25,6 +25,7 @@ use crate::panels::theme::{palette, short};
 use crate::panels::{fields, menu, messages, paint};
 use crate::playback::Showing;
 use crate::tools::{Pointer, Tool};
+use crate::worker::AtEnd;
 use souple_viewer::camera::Preset;
 
 /// Sides of the picture below which nothing is drawn, pixels.
@@ -168,15 +169,12 @@ pub fn show(app: &mut StudioApp, ui: &mut Ui) {
     egui::CentralPanel::no_frame().show(ui, |ui| {
         if ui.available_height() > 70.0 {
             let margin = egui::Margin::symmetric(6, 3);
-            egui::Frame::new()
-                .inner_margin(margin)
-                .fill(ui.visuals().panel_fill)
-                .show(ui, |ui| {
-                    tools_row(app, ui);
-                    if app.hands.tool() == Tool::Paint {
-                        paint::bar(app, ui);
-                    }
-                });
+            egui::Frame::new().inner_margin(margin).fill(ui.visuals().panel_fill).show(ui, |ui| {
+                tools_row(app, ui);
+                if app.hands.tool() == Tool::Paint {
+                    paint::bar(app, ui);
+                }
+            });
         }
         // Whole pixels: the picture is shown as it was drawn.
         let rect = ui.available_rect_before_wrap().round_to_pixels(ui.pixels_per_point());
@@ -417,7 +415,7 @@ fn state(app: &StudioApp) -> Option<String> {
         Showing::Replay { .. } => Some("Replay   Esc: now".into()),
         Showing::Live if app.shown.replaying => Some("Recording is played".into()),
         Showing::Live if app.shown.recording => Some("Recording …".into()),
-        Showing::Live if app.shown.at_end && !app.shown.playing => {
+        Showing::Live if app.shown.at_end && !app.shown.playing && app.shown.at_end_rule == AtEnd::Stop => {
             Some("At the last frame: Play begins again".into())
         }
         Showing::Live if app.shown.waiting > 0 && !app.shown.playing => {

@@ -130,8 +130,8 @@ mod tests {
             speeds: Arc::default(),
             contacts: Arc::default(),
             crossings: Arc::default(),
-        gains: None,
-        painted: Arc::default(),
+            gains: None,
+            painted: Arc::default(),
             model: None,
             transform: Mat4::IDENTITY,
         };

@@ -39,7 +39,15 @@ use crate::style::StyleSheet;
 
 /// Styles that are drawn as such.
 pub const STYLES: [&str; 10] = [
-    "standard", "wireframe", "strain", "stress", "velocity", "curvature", "contact", "crossing", "volume",
+    "standard",
+    "wireframe",
+    "strain",
+    "stress",
+    "velocity",
+    "curvature",
+    "contact",
+    "crossing",
+    "volume",
     "painted",
 ];
 /// Longest side of a picture, pixels.

@@ -140,7 +140,12 @@ impl Quantity {
             (Quantity::Velocity, _) => return filled(item.speeds.to_vec(), count),
             (Quantity::Contact, _) => return marked(&item.contacts, count),
             (Quantity::Crossing, _) => return marked(item.crossing_vertices(), count),
-            (Quantity::Volume, _) => return filled(item.gains.as_ref().map_or_else(Vec::new, |gains| gains.vertices().to_vec()), count),
+            (Quantity::Volume, _) => {
+                return filled(
+                    item.gains.as_ref().map_or_else(Vec::new, |gains| gains.vertices().to_vec()),
+                    count,
+                );
+            }
             (Quantity::Painted, _) => return filled(item.painted.to_vec(), count),
             (Quantity::Strain, Some(topology)) => match item.solid() {
                 Some(solid) => measure::vertex_solid_strain(solid, topology, &x(), &mut values),

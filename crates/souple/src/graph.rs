@@ -323,7 +323,8 @@ fn link_detail(link: &LinkModel, model: &Model) -> String {
 fn character_detail(character: &CharacterModel) -> String {
     let rig = &character.rig;
     let vertices = rig.meshes.iter().map(|mesh| mesh.mesh.positions.len()).sum();
-    let played: Vec<&str> = character.clips.iter().map(|played| rig.clips[played.clip].name.as_str()).collect();
+    let played: Vec<&str> =
+        character.clips.iter().map(|played| rig.clips[played.clip].name.as_str()).collect();
     let plays = if played.is_empty() { "stands".into() } else { format!("plays {}", played.join(" and ")) };
     let nodes = count(rig.skeleton.names.len(), "node", "nodes");
     format!("{}, {nodes}, {plays}", count(vertices, "vertex", "vertices"))

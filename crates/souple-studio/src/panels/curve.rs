@@ -199,7 +199,8 @@ fn draw(
     painter.rect_filled(outer, 3.0, ui.visuals().extreme_bg_color);
     let (low, high) = (*window.places.start(), *window.places.end());
     let thin = Stroke::new(1.0, colours.grid);
-    for (from, to) in [([0.0, 0.0], [0.0, window.most]), ([low, 0.0], [high, 0.0]), ([low, 1.0], [high, 1.0])] {
+    for (from, to) in [([0.0, 0.0], [0.0, window.most]), ([low, 0.0], [high, 0.0]), ([low, 1.0], [high, 1.0])]
+    {
         painter.line_segment([window.at(rect, from), window.at(rect, to)], thin);
     }
     let small = egui::FontId::proportional(9.5);

@@ -6,10 +6,10 @@ use eframe::egui::{self, ScrollArea, Ui};
 use souple::scene::{Border, ColliderShape, Pull, Scene, Select, Shape};
 use souple_viewer::ItemKind;
 
-use super::inspector_character::{self, character_line};
 use super::fields::{Effect, Form, live, restart, words_only};
 use super::icons::{Icon, icon_button, icon_label};
 use super::inspector_body::{body_fields, body_line, for_form, from_form, pin_fields, pull_fields};
+use super::inspector_character::{self, character_line};
 use super::inspector_look::{LookWish, cells_field, look_fields};
 use super::inspector_solid::{link_fields, link_line, mechanics_field};
 use super::inspector_world::{

@@ -111,8 +111,10 @@ fn volume_now(app: &mut StudioApp, ui: &mut Ui, c: usize) {
             ui.end_row();
         }
     });
-    if volume.joints.is_empty() {
-        subtitle(ui, "No joint is bent now.");
+    // Less would be shown as zero.
+    let joints: Vec<_> = volume.joints.iter().filter(|joint| percent(joint.changed).abs() >= 0.005).collect();
+    if joints.is_empty() {
+        subtitle(ui, "No joint is bent so that it would change the volume now.");
         return;
     }
     egui::Grid::new("joints now").num_columns(3).striped(true).show(ui, |ui| {
@@ -120,7 +122,7 @@ fn volume_now(app: &mut StudioApp, ui: &mut Ui, c: usize) {
         ui.weak("changes").on_hover_text("What bending it changes the volume by, of the whole");
         ui.weak("gives back").on_hover_text("What its bulge gives back, of the whole");
         ui.end_row();
-        for joint in &volume.joints {
+        for joint in joints {
             ui.label(joint.bone.as_str());
             ui.monospace(format!("{:+.2} %", percent(joint.changed)));
             ui.monospace(format!("{:+.2} %", percent(joint.given)));
@@ -314,14 +316,7 @@ fn bulge_fields(
     presets.extend(PRESETS.iter().map(|(preset, name)| (Some(*preset), *name)));
     let field = live("Preset", "JointBulge", "preset", "");
     form.choice(ui, field, "BulgePreset", &presets, &mut joint.preset);
-    form.optional(
-        ui,
-        live("Gain", "JointBulge", "gain", ""),
-        0.0..=100.0,
-        &mut joint.gain,
-        gain,
-        "as all",
-    );
+    form.optional(ui, live("Gain", "JointBulge", "gain", ""), 0.0..=100.0, &mut joint.gain, gain, "as all");
     let preset = joint.preset.unwrap_or(general);
     if preset == BulgePreset::Automatic {
         let weight = live("Weight exponent", "JointBulge", "weight_exponent", "");
@@ -338,9 +333,15 @@ fn bulge_fields(
         form.slider(ui, live("Folds", "JointBulge", "folds", ""), 1.0..=10.0, 100.0, &mut joint.folds);
     }
     let axes = live("Axes", "JointBulge", "axes", "");
-    form.part(ui, axes, &mut joint.axes, || [1.0; 3], |form, ui, axes| {
-        form.vector(ui, live("x, y, z", "JointBulge", "axes", ""), 0.0..=10.0, axes);
-    });
+    form.part(
+        ui,
+        axes,
+        &mut joint.axes,
+        || [1.0; 3],
+        |form, ui, axes| {
+            form.vector(ui, live("x, y, z", "JointBulge", "axes", ""), 0.0..=10.0, axes);
+        },
+    );
     curve_field(form, ui, "Profile along the bone", &mut joint.profile_x, "even, or in folds");
     curve_field(form, ui, "Profile along the axis", &mut joint.profile_y, "even");
     curve_field(form, ui, "Profile to the side", &mut joint.profile_z, "that of the preset");

@@ -81,7 +81,8 @@ fn file(app: &mut StudioApp, ui: &mut Ui) {
     }
     let character = app.painted_character();
     let bake = ui.add_enabled(character.is_some(), Button::new("Bake character…"));
-    let bake = bake.on_hover_text("Its clips with the skin as it is here, for other programs: .glb, .pc2, .mdd");
+    let bake =
+        bake.on_hover_text("Its clips with the skin as it is here, for other programs: .glb, .pc2, .mdd");
     if let (true, Some(c)) = (bake.on_disabled_hover_text("There is no character").clicked(), character) {
         app.ask_file(Purpose::Bake(c));
     }

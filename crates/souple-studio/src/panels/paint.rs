@@ -1,6 +1,6 @@
 //! What is painted on characters: the bar of the brush, and the list of maps in the inspector.
 
-use eframe::egui::{ComboBox, Slider, Ui};
+use eframe::egui::{ComboBox, DragValue, Ui};
 
 use super::fields::words_only;
 use super::inspector_world::subtitle;
@@ -22,14 +22,17 @@ pub fn bar(app: &mut StudioApp, ui: &mut Ui) {
             ui.selectable_value(&mut app.hands.brush.stroke, stroke, stroke.name());
         }
         ui.separator();
-        ui.spacing_mut().slider_width = 70.0;
         let brush = &mut app.hands.brush;
-        ui.add(Slider::new(&mut brush.value, 0.0..=1.0).fixed_decimals(2).text("value"))
-            .on_hover_text("What is painted");
-        ui.add(Slider::new(&mut brush.radius, 4.0..=200.0).fixed_decimals(0).text("radius"))
-            .on_hover_text("Of the brush, pixels");
-        ui.add(Slider::new(&mut brush.strength, 0.05..=1.0).fixed_decimals(2).text("strength"))
-            .on_hover_text("How much of the way one touch goes");
+        let value = DragValue::new(&mut brush.value).range(0.0..=1.0).speed(0.01).prefix("value ");
+        ui.add(value.fixed_decimals(2))
+            .on_hover_text("What is painted, from 0 to 1")
+            .accessible_name("Value");
+        let radius = DragValue::new(&mut brush.radius).range(2.0..=400.0).prefix("radius ").suffix(" px");
+        ui.add(radius.fixed_decimals(0)).on_hover_text("Of the brush, pixels").accessible_name("Radius");
+        let strength = DragValue::new(&mut brush.strength).range(0.05..=1.0).speed(0.01).prefix("strength ");
+        ui.add(strength.fixed_decimals(2))
+            .on_hover_text("How much of the way one touch goes, from 0 to 1")
+            .accessible_name("Strength");
         if ui.button("Fill").on_hover_text("All of the map gets this value").clicked() {
             app.fill_map(c);
         }
@@ -38,7 +41,8 @@ pub fn bar(app: &mut StudioApp, ui: &mut Ui) {
 
 /// Chooses the map that is painted, or begins one.
 fn map_choice(app: &mut StudioApp, ui: &mut Ui, c: usize) {
-    let names: Vec<String> = app.document.scene().characters[c].maps.iter().map(|map| map.name.clone()).collect();
+    let names: Vec<String> =
+        app.document.scene().characters[c].maps.iter().map(|map| map.name.clone()).collect();
     let chosen = &app.hands.brush.map;
     let shown = match (chosen.is_empty(), names.first()) {
         (true, Some(first)) => first.clone(),

@@ -184,7 +184,12 @@ fn a_brush_paints_softens_and_erases_maps_of_the_scene() {
     assert_eq!(studio.state().hands.tool(), souple_studio::tools::Tool::Paint);
     stroke(&mut studio);
     let app = studio.state();
-    assert_eq!(character(app).maps.len(), 1, "{:?}", app.messages.iter().map(|m| &m.text).collect::<Vec<_>>());
+    assert_eq!(
+        character(app).maps.len(),
+        1,
+        "{:?}",
+        app.messages.iter().map(|m| &m.text).collect::<Vec<_>>()
+    );
     assert_eq!(character(app).maps[0].name, "paint");
     let painted = mean(app, 0);
     assert!(painted > 0.002 && painted < 0.9, "{painted}");

@@ -120,9 +120,7 @@ impl GpuItem {
         if same_mesh
             && same_place
             && held.is_some_and(|held| {
-                held.shown == shown
-                    && held.as_edges == as_edges
-                    && Arc::ptr_eq(&held.painted, &item.painted)
+                held.shown == shown && held.as_edges == as_edges && Arc::ptr_eq(&held.painted, &item.painted)
             })
         {
             return;

@@ -96,7 +96,8 @@ fn segments(tree: &JointTree, joints: &[JointPlace], mesh: &SkinMesh, kept: &[u3
             list.push(Segment { bone: b, ends: [joint.centre, end], thickness: [0.0; PLACES] });
         };
         let children = tree.parents.iter().zip(joints).filter(|(up, _)| **up == Some(b));
-        let ends: Vec<DVec3> = children.map(|(_, child)| child.centre).filter(|c| *c != joint.centre).collect();
+        let ends: Vec<DVec3> =
+            children.map(|(_, child)| child.centre).filter(|c| *c != joint.centre).collect();
         ends.iter().for_each(|end| add(*end));
         if ends.is_empty() && tree.parents[b as usize].is_some() {
             add(joint.centre + reach[b as usize] * joint.along());
@@ -150,9 +151,10 @@ impl Parts {
         // Bones without skin of their own are in nobody's way; those that meet are as thick as each other there.
         let all: Vec<Segment> = segments.clone();
         let meeting = |end: DVec3, of: &Segment, mine: f64| {
-            let others = all.iter().filter(|s| s.bone != of.bone).flat_map(|s| {
-                [(s.ends[0], s.thickness[0]), (s.ends[1], s.thickness[PLACES - 1])]
-            });
+            let others = all
+                .iter()
+                .filter(|s| s.bone != of.bone)
+                .flat_map(|s| [(s.ends[0], s.thickness[0]), (s.ends[1], s.thickness[PLACES - 1])]);
             let at: Vec<f64> =
                 others.filter(|(place, t)| *place == end && *t > 0.0).map(|(_, t)| t).collect();
             if mine > 0.0 { (mine + at.iter().sum::<f64>()) / (1.0 + at.len() as f64) } else { 0.0 }

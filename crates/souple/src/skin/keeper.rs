@@ -182,8 +182,7 @@ impl VolumeKeeper {
                     let mut normals = Vec::new();
                     piece.surface.volume_and_gradient(&bound.places, &mut normals, |_, _, _| ());
                     normals.iter_mut().for_each(|n| *n *= piece.facing);
-                    piece.apart =
-                        Parts::new(tree, places, mesh, &piece.kept, &bound.places, &normals);
+                    piece.apart = Parts::new(tree, places, mesh, &piece.kept, &bound.places, &normals);
                 }
                 piece.bound = bound;
                 let source = BulgeSource { tree, places, mesh, kept: &piece.kept, areas: &areas };
@@ -257,7 +256,9 @@ impl VolumeKeeper {
             let areas = vertex_areas(&piece.surface, &piece.bound.places);
             let mut own = vec![0.0; piece.surface.places()];
             for bulge in piece.bulges.iter().filter(|bulge| bulge.gain > 0.0) {
-                bulge.relative_gamma(&areas).for_each(|(v, gamma)| own[v as usize] = gamma.max(own[v as usize]));
+                bulge
+                    .relative_gamma(&areas)
+                    .for_each(|(v, gamma)| own[v as usize] = gamma.max(own[v as usize]));
             }
             for &(theirs, ours) in &piece.members {
                 gammas[piece.mesh][theirs as usize] = own[ours as usize];
@@ -534,11 +535,7 @@ impl Piece {
             }
             if lost != 0.0 || *share != 0.0 {
                 let node = pose.rig.bindings[mesh.binding][crossing.bone as usize].0;
-                told.push(JointVolume {
-                    node,
-                    changed: -self.facing * lost,
-                    given: self.facing * *share,
-                });
+                told.push(JointVolume { node, changed: -self.facing * lost, given: self.facing * *share });
             }
             if *share != 0.0 {
                 bulge.yielding(&bends[crossing.bone as usize], yielding);
@@ -621,7 +618,8 @@ impl Piece {
         for _ in 0..rounds {
             self.surface.volume_and_gradient(&scratch.x, &mut scratch.gradient, |_, _, _| ());
             let found = area_and_gradient(&self.surface, &scratch.x, &mut scratch.of_area);
-            let KeeperScratch { gradient, of_area, ease, shares, yielding, displacements, .. } = &mut *scratch;
+            let KeeperScratch { gradient, of_area, ease, shares, yielding, displacements, .. } =
+                &mut *scratch;
             ease.clear();
             ease.resize(self.surface.places(), DMat3::ZERO);
             for (share, yielding) in shares.iter().zip(&*yielding).filter(|(share, _)| **share != 0.0) {

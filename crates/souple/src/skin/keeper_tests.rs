@@ -413,7 +413,8 @@ fn a_bone_that_stretches_thins_its_skin() {
 fn scratch_figures() {
     use crate::measure::intersections::crossings;
     for degrees in [90.0, 120.0, 150.0] {
-        let mut rig = limb(&Limb { length: 0.6, radii: [0.055, 0.045], sides: 24, rings: 60, cap_rings: 5, bones: 3 });
+        let mut rig =
+            limb(&Limb { length: 0.6, radii: [0.055, 0.045], sides: 24, rings: 60, cap_rings: 5, bones: 3 });
         let mesh = &mut rig.meshes[0];
         for (joints, weights) in mesh.joints.chunks_exact_mut(2).zip(mesh.weights.chunks_exact_mut(2)) {
             let height = f64::from(joints[0]) + weights[1];
@@ -426,7 +427,12 @@ fn scratch_figures() {
         let triangles = rig.meshes[0].triangles.clone();
         for preset in PRESETS {
             for (rounds, apart) in [(0, false), (1, false), (4, false), (8, false), (0, true), (4, true)] {
-                let written = SkinVolume { preset, area_rounds: rounds.max(1), avoid_crossing: apart, ..SkinVolume::default() };
+                let written = SkinVolume {
+                    preset,
+                    area_rounds: rounds.max(1),
+                    avoid_crossing: apart,
+                    ..SkinVolume::default()
+                };
                 let written = SkinVolume { area_rounds: rounds, ..written };
                 let model = character(&rig, Skinning::LinearBlend, Some(written));
                 let told = Posed::at(std::slice::from_ref(&model), 0.0).characters[0].volume.unwrap();
@@ -435,9 +441,16 @@ fn scratch_figures() {
                 let rest: f64 = crate::measure::area(&triangles, &model.rig.meshes[0].mesh.positions);
                 let area = crate::measure::area(&triangles, &x);
                 let before = crate::measure::area(&triangles, &plain);
-                println!("{degrees} {preset:?} area {rounds} apart {apart}: V {:.2e} -> {:.2e}; A {:.3}% -> {:.2e}%; crossings {} -> {}; furthest {:.4}",
-                    told.skinned / told.rest - 1.0, told.kept / told.rest - 1.0, 100.0 * (before / rest - 1.0), 100.0 * (area / rest - 1.0),
-                    crossings(&plain, &triangles).len(), crossings(&x, &triangles).len(), furthest(&x, &plain));
+                println!(
+                    "{degrees} {preset:?} area {rounds} apart {apart}: V {:.2e} -> {:.2e}; A {:.3}% -> {:.2e}%; crossings {} -> {}; furthest {:.4}",
+                    told.skinned / told.rest - 1.0,
+                    told.kept / told.rest - 1.0,
+                    100.0 * (before / rest - 1.0),
+                    100.0 * (area / rest - 1.0),
+                    crossings(&plain, &triangles).len(),
+                    crossings(&x, &triangles).len(),
+                    furthest(&x, &plain)
+                );
             }
         }
     }
