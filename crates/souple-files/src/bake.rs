@@ -165,8 +165,7 @@ pub fn bake_character(
         let duration = clip.map_or(0.0, |clip| character.rig.clips[clip].duration);
         let frames = (duration * fps).ceil() + 1.0;
         let needed = frames * vertices as f64 * BYTES_PER_PLACE;
-        // What is not a number, too.
-        if !(needed < MEMORY_LIMIT as f64) {
+        if needed.is_nan() || needed > MEMORY_LIMIT as f64 {
             let problem = format!("clip '{name}' would be {frames} frames, about {}", size(needed as u128));
             return Err(FileError::file(path, problem, "give a smaller number of frames per second"));
         }

@@ -140,7 +140,7 @@ pub struct StudioApp {
     /// What ground and shadows are made for, and the run it belongs to.
     extent: Option<(u64, Extent)>,
     assets_version: u64,
-    fit: Option<Fit>,
+    pub(crate) fit: Option<Fit>,
     last_note: u64,
     last_warnings: u64,
     next_disk_look: f64,
@@ -150,7 +150,7 @@ pub struct StudioApp {
 }
 
 /// What the camera is to see all of, once it is there.
-enum Fit {
+pub(crate) enum Fit {
     /// The scene that is edited.
     Scene,
     /// A recording, in place of what was shown when it was asked for.

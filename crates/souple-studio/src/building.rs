@@ -706,7 +706,7 @@ fn with_material(body: Body, of: Body) -> Body {
 }
 
 /// The eight corners of a box.
-fn corners(low: DVec3, high: DVec3) -> Vec<DVec3> {
+pub(crate) fn corners(low: DVec3, high: DVec3) -> Vec<DVec3> {
     let pick = |k: u32, bit: u32, axis: usize| if k >> bit & 1 == 0 { low[axis] } else { high[axis] };
     (0..8).map(|k| DVec3::new(pick(k, 0, 0), pick(k, 1, 1), pick(k, 2, 2))).collect()
 }

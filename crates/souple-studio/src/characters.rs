@@ -15,9 +15,10 @@ use souple::skin::character::PosedCharacter;
 use souple::skin::{CharacterModel, JointVolume, Posed};
 use souple::{ModelBuilder, Simulation};
 use souple_formats::import::MeshFormat;
+use souple_viewer::Camera;
 
 use crate::app::StudioApp;
-use crate::building::{round_to_digits, unique_name};
+use crate::building::{corners, round_to_digits, unique_name};
 use crate::document::{Document, Object};
 use crate::worker::{AtEnd, Request};
 
@@ -82,6 +83,9 @@ impl CharacterInfo {
         characters.map(of_one).collect()
     }
 }
+
+/// Times of a clip at which a character is looked at, to see all of what it does.
+const LOOKS: u32 = 16;
 
 /// Whether a file may hold a character, by its ending.
 pub fn may_be_character(path: &Path) -> bool {
@@ -188,7 +192,8 @@ impl Document {
         let inline = RigSource::Inline(Rig::clone(&rig));
         let mut character =
             Character { name, rig: inline, clips: Vec::from_iter(clips), ..Character::default() };
-        let (low, high) = bounds(&character).map_err(|problem| format!("{}: {problem}", path.display()))?;
+        let (low, high) =
+            bounds(&character, 1).map_err(|problem| format!("{}: {problem}", path.display()))?;
         let extent = (high - low).max_element();
         character.scale = UNITS
             .into_iter()
@@ -210,25 +215,40 @@ impl Document {
     }
 }
 
+impl Document {
+    /// Box around all that a character does in the first clip that it plays, m.
+    fn seen_box(&self, object: Object) -> Option<(DVec3, DVec3)> {
+        let Object::Character(c) = object else { return None };
+        let mut character = self.scene.characters.get(c)?.clone();
+        if let RigSource::File(file) = &character.rig {
+            character.rig = RigSource::Inline(Rig::clone(&*self.files.rig(&file.path, "").ok()?));
+        }
+        bounds(&character, LOOKS).ok()
+    }
+}
+
 /// Whether a scene has nothing in it that could be seen.
 pub(crate) fn is_empty(scene: &Scene) -> bool {
     scene.bodies.is_empty() && scene.colliders.is_empty() && scene.characters.is_empty()
 }
 
-/// Box around the skin of a character as a scene begins, in the lengths of its file.
-fn bounds(character: &Character) -> Result<(DVec3, DVec3), String> {
+/// Box around the skin of a character at so many times of the first clip that it plays, m, where it stands.
+fn bounds(character: &Character, times: u32) -> Result<(DVec3, DVec3), String> {
     let scene = Scene { characters: vec![character.clone()], ..Scene::default() };
     let model = ModelBuilder::new(&scene).build().map_err(|error| match error.help.is_empty() {
         true => error.problem,
         false => format!("{}; {}", error.problem, error.help),
     })?;
-    let posed = Posed::at(&model.characters, 0.0);
-    let (Some(model), Some(posed)) = (model.characters.first(), posed.characters.first()) else {
-        return Err("there is no character".into());
-    };
+    let Some(one) = model.characters.first() else { return Err("there is no character".into()) };
+    let duration = one.clips.first().map_or(0.0, |played| one.rig.clips[played.clip].duration);
     let mut places = Vec::new();
-    for (m, mesh) in (0u32..).zip(&model.rig.meshes) {
-        places.extend((0..mesh.mesh.positions.len() as u32).map(|v| posed.vertex(model, m, v)));
+    for k in 0..times {
+        let posed = Posed::at(&model.characters, duration * f64::from(k) / f64::from(times));
+        let Some(posed) = posed.characters.first() else { continue };
+        for (m, mesh) in (0u32..).zip(&one.rig.meshes) {
+            let place = |v: u32| posed.pose.apply(posed.vertex(one, m, v));
+            places.extend((0..mesh.mesh.positions.len() as u32).map(place));
+        }
     }
     let (low, high) = mesh::bounds(&places);
     let extent = (high - low).max_element();
@@ -244,10 +264,13 @@ impl StudioApp {
             Ok(None) => return false,
             Ok(Some(object)) => {
                 self.select(object);
-                if was_empty {
-                    self.fit_camera();
-                }
                 self.build();
+                if was_empty && let Some((low, high)) = self.document.seen_box(object) {
+                    // Not only where it is at first: a clip may take it elsewhere.
+                    self.fit = None;
+                    let corners = corners(low, high).into_iter().map(|corner| corner.as_vec3());
+                    self.camera = Camera::fitted(corners, self.viewport.aspect());
+                }
                 // A clip that is repeated has no last frame.
                 self.worker.send(Request::SetAtEnd(AtEnd::GoOn));
                 self.worker.send(Request::Play);

@@ -90,12 +90,9 @@ proptest! {
 fn unweld(mesh: &mut RigMesh) {
     let corners: Vec<usize> = mesh.triangles.iter().flatten().map(|v| *v as usize).collect();
     let bones = mesh.influences as usize;
-    let rows = |list: &[u32]| -> Vec<u32> {
-        corners.iter().flat_map(|v| list[v * bones..(v + 1) * bones].to_vec()).collect()
-    };
-    mesh.joints = rows(&mesh.joints);
-    let weights = corners.iter().flat_map(|v| mesh.weights[v * bones..(v + 1) * bones].to_vec()).collect();
-    mesh.weights = weights;
+    let row = |v: usize| v * bones..(v + 1) * bones;
+    mesh.joints = corners.iter().flat_map(|v| mesh.joints[row(*v)].to_vec()).collect();
+    mesh.weights = corners.iter().flat_map(|v| mesh.weights[row(*v)].to_vec()).collect();
     mesh.positions = corners.iter().map(|v| mesh.positions[*v]).collect();
     (mesh.uvs, mesh.colours) = (Vec::new(), Vec::new());
     mesh.morphs.clear();

@@ -251,3 +251,36 @@ pub struct Marks {
     /// Points.
     pub points: Vec<Marker>,
 }
+
+#[cfg(test)]
+mod tests {
+    use souple::scene::{Body, Collider, SkinShape};
+
+    use super::*;
+
+    #[test]
+    fn styles_of_skins_are_for_skins_alone() {
+        let skin = Collider { shape: ColliderShape::Skin(SkinShape::default()), ..Collider::default() };
+        let mut scene = Scene {
+            bodies: vec![Body::default()],
+            colliders: vec![Collider::default(), skin],
+            ..Scene::default()
+        };
+        let styles = |looks: &Looks| -> Vec<String> {
+            looks.bodies.iter().chain(&looks.colliders).map(|look| look.style.to_string()).collect()
+        };
+        let mut looks = Looks::of_scene(&scene, |_| None);
+        looks.set_style("volume");
+        assert_eq!(styles(&looks), ["standard", "standard", "volume"]);
+        looks.set_style("toon");
+        assert_eq!(styles(&looks), ["toon", "standard", "volume"], "there is a body");
+        looks.show_painted();
+        assert_eq!(styles(&looks), ["toon", "standard", "painted"]);
+        let sheet = StyleSheet::built_in();
+        assert_eq!(looks.legend(&sheet, |_| true), Some((Quantity::Painted, [0.0, 1.0])));
+        scene.bodies.clear();
+        let mut looks = Looks::of_scene(&scene, |_| None);
+        looks.set_style("toon");
+        assert_eq!(styles(&looks), ["standard", "toon"], "a character alone");
+    }
+}

@@ -112,6 +112,7 @@ pub(crate) fn looks(moment: &Moment, style: &str) -> Looks {
     Looks {
         bodies: of(look(style)),
         colliders: of(grey),
+        skins: vec![false; moment.items.len()],
         view: View { ground: false, background: Some([0.0; 3]), ..View::default() },
         extent: None,
     }
