@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use souple::measure;
 use souple::scene::Scene;
+use souple_files::bake::animation_files;
 use souple_files::disk;
 use souple_formats::animation::Animation;
-use souple_formats::export::glb::{GlbOptions, write_glb};
+use souple_formats::export::glb::GlbOptions;
 use souple_formats::export::obj_sequence::ObjSequence;
-use souple_formats::export::point_cache::{write_mdd, write_pc2};
 use souple_formats::export::table::{write_csv, write_json};
 use souple_formats::export::vtk::VtkSeries;
 use souple_formats::export::{ExportError, safe_file_stem};
@@ -20,8 +20,6 @@ use crate::drawing::{BYTES_PER_PIXEL, BYTES_PER_VERTEX_AND_MOMENT};
 use crate::failure::Failure;
 use crate::render::DEFAULT_SIZE;
 
-/// Number of the frame that a point cache begins with: that of the state at the start.
-const FIRST_CACHE_FRAME: i32 = 0;
 /// Position or velocity of a vertex in a frame, bytes.
 const VECTOR_BYTES: u128 = 12;
 
@@ -129,15 +127,7 @@ impl Writer {
 
     /// Writes an animation as GLB, PC2 or MDD; a point cache holds one body, so that several become several files.
     pub fn animation_file(&mut self, path: &Path, extension: &str, animation: &Animation) {
-        if extension == "glb" {
-            let bytes = write_glb(animation, &GlbOptions::default());
-            return self.write(path, bytes.map_err(|error| not_exported(path, &error)));
-        }
-        for (body, path) in animation.bodies.iter().zip(cache_paths(path, animation)) {
-            let bytes = match extension {
-                "pc2" => write_pc2(body, FIRST_CACHE_FRAME),
-                _ => write_mdd(body, animation.fps),
-            };
+        for (path, bytes) in animation_files(path, extension, animation) {
             self.write(&path, bytes.map_err(|error| not_exported(&path, &error)));
         }
     }
@@ -198,45 +188,9 @@ fn not_exported(path: &Path, error: &ExportError) -> Failure {
     Failure::file(path, format!("not written: {error}"), "")
 }
 
-/// The path of each body's point cache: the one given for a single body, with the body's name in it for several.
-fn cache_paths(path: &Path, animation: &Animation) -> Vec<PathBuf> {
-    if animation.bodies.len() == 1 {
-        return vec![path.to_path_buf()];
-    }
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = path.extension().unwrap_or_default().to_string_lossy();
-    let mut taken = BTreeSet::new();
-    let names = animation.bodies.iter().map(|body| {
-        let name = safe_file_stem(&body.name);
-        // Different names may become the same on disk, and some disks do not tell upper from lower case.
-        let mut free = name.clone();
-        let mut number = 2;
-        while !taken.insert(free.to_lowercase()) {
-            free = format!("{name}-{number}");
-            number += 1;
-        }
-        path.with_file_name(format!("{stem}_{free}.{extension}"))
-    });
-    names.collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use souple_formats::animation::BodyAnimation;
-
     use super::*;
-
-    #[test]
-    fn bodies_never_share_a_point_cache() {
-        let body = |name: &str| BodyAnimation { name: name.into(), ..BodyAnimation::default() };
-        let bodies = ["flag", "a/b", "a:b", "A_B", "a_b-2"].map(body).to_vec();
-        let animation = Animation { fps: 60.0, bodies };
-        let paths = cache_paths(Path::new("out/x.pc2"), &animation);
-        let expected = ["flag", "a_b", "a_b-2", "A_B-3", "a_b-2-2"].map(|n| format!("out/x_{n}.pc2"));
-        assert_eq!(paths, expected.map(PathBuf::from));
-        let one = Animation { fps: 60.0, bodies: vec![body("flag")] };
-        assert_eq!(cache_paths(Path::new("out/x.pc2"), &one), [PathBuf::from("out/x.pc2")]);
-    }
 
     #[test]
     fn memory_is_estimated_for_what_is_kept() {

@@ -7,6 +7,7 @@
 //! goes wrong is a [`FileError`]: what, where, and what to do about it.
 #![forbid(unsafe_code)]
 
+pub mod bake;
 pub mod disk;
 mod error;
 mod frames;

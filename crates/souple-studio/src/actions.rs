@@ -9,6 +9,7 @@ use souple_formats::export::safe_file_stem;
 use souple_viewer::style::StyleSheet;
 
 use crate::app::StudioApp;
+use crate::characters::{is_empty, may_be_character};
 use crate::document::{
     ClothKind, ColliderKind, Document, FileKind, Mechanics, MeshUse, Object, Saved, file_kind, unknown_kind,
 };
@@ -30,6 +31,8 @@ pub enum Purpose {
     Open,
     /// A mesh to add.
     Mesh(MeshUse),
+    /// A character to add.
+    Character,
     /// An image for the look of an object.
     Texture(Object),
     /// A shader for the look of an object.
@@ -44,6 +47,8 @@ pub enum Purpose {
     SavePicture,
     /// An animation.
     SaveAnimation,
+    /// A character, baked.
+    Bake(usize),
     /// The graph of the scene.
     SaveGraph,
     /// The state of the simulation.
@@ -276,7 +281,7 @@ impl StudioApp {
 
     /// Adds something and selects it.
     pub fn add(&mut self, add: impl FnOnce(&mut Document) -> Object) {
-        let was_empty = self.document.scene().bodies.is_empty() && self.document.scene().colliders.is_empty();
+        let was_empty = is_empty(self.document.scene());
         let object = add(&mut self.document);
         self.document.finish_edit();
         self.select(object);
@@ -364,6 +369,7 @@ impl StudioApp {
         match file_kind(path) {
             Some(FileKind::Scene) => self.unless_unsaved(After::Open(path.to_path_buf())),
             Some(FileKind::Recording) => self.replay_recording(path),
+            Some(FileKind::Mesh) if may_be_character(path) && self.open_character(path) => {}
             Some(FileKind::Mesh) => self.ask(Question::MeshUse(path.to_path_buf())),
             Some(FileKind::Image | FileKind::Shader) => {
                 match self.document.set_look_file(path, self.selected) {
@@ -545,6 +551,7 @@ impl StudioApp {
             Purpose::Open => (Mode::Open, "Open a scene, mesh or recording", String::new(), all),
             Purpose::Mesh(MeshUse::SoftBody) => (Mode::Open, "Mesh for a soft body", String::new(), meshes),
             Purpose::Mesh(MeshUse::Collider) => (Mode::Open, "Mesh for a collider", String::new(), meshes),
+            Purpose::Character => (Mode::Open, "Character", String::new(), vec!["glb", "gltf"]),
             Purpose::Texture(_) => (Mode::Open, "Image", String::new(), FileKind::Image.endings().to_vec()),
             Purpose::Shader(_) => (Mode::Open, "Shader", String::new(), FileKind::Shader.endings().to_vec()),
             Purpose::SaveScene | Purpose::SaveSceneThen => {
@@ -556,6 +563,9 @@ impl StudioApp {
             Purpose::SavePicture => (Mode::Save, "Save a picture", named("png"), vec!["png"]),
             Purpose::SaveAnimation => {
                 (Mode::Save, "Save the animation", named("glb"), vec!["glb", "gif", "png"])
+            }
+            Purpose::Bake(_) => {
+                (Mode::Save, "Bake the character", named("glb"), souple_files::bake::ENDINGS.to_vec())
             }
             Purpose::SaveGraph => (Mode::Save, "Export the graph (GraphViz)", named("dot"), vec!["dot"]),
             Purpose::SaveState => (Mode::Save, "Save the state", named("soupsnap"), STATES.to_vec()),
@@ -575,7 +585,7 @@ impl StudioApp {
             self.folder = folder.to_path_buf();
         }
         match purpose {
-            Purpose::Open => self.open_file(path),
+            Purpose::Open | Purpose::Character => self.open_file(path),
             Purpose::Mesh(usage) => self.add_mesh(path, usage),
             Purpose::Texture(object) => {
                 let done = self.document.set_texture(object, path);
@@ -599,6 +609,10 @@ impl StudioApp {
             Purpose::SaveRecording => self.worker.send(Request::StopRecording(path.to_path_buf())),
             Purpose::SavePicture => self.save_picture(path),
             Purpose::SaveAnimation => self.save_animation(path),
+            Purpose::Bake(character) => {
+                let (job, fps) = (self.document.job(), self.bake_fps);
+                self.start_export(path, Export::Bake { job, character, fps });
+            }
             Purpose::SaveGraph => self.save_graph(path),
             Purpose::SaveState => self.worker.send(Request::SaveSnapshot(Some(path.to_path_buf()))),
             Purpose::OpenState => {
@@ -641,7 +655,7 @@ impl StudioApp {
 
     /// Saves what is seen as a picture.
     pub fn save_picture(&mut self, path: &Path) {
-        let export = Export::Picture { moment: self.moment(), drawing: self.drawing() };
+        let export = Export::Picture { moment: self.painted_moment(), drawing: self.drawing() };
         self.start_export(path, export);
     }
 

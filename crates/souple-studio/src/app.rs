@@ -22,6 +22,7 @@ use crate::actions::{After, Dialog, Question};
 use crate::assets::{Assets, FileNews};
 use crate::document::{Document, FileChange, Object};
 use crate::exports::Exports;
+use crate::painting::Easel;
 use crate::panels::browser::Browser;
 use crate::panels::docs::Docs;
 use crate::panels::fields::Changes;
@@ -112,6 +113,8 @@ pub struct StudioApp {
     pub folder: PathBuf,
     /// Size of saved pictures, pixels.
     pub picture_size: (u32, u32),
+    /// Frames per second of baked characters.
+    pub bake_fps: f64,
     /// The window is to close.
     pub closing: bool,
     /// Clock of the window, s.
@@ -119,6 +122,8 @@ pub struct StudioApp {
     /// Whether a field was being typed into at the end of the last frame.
     pub typing: bool,
     pub(crate) wake: Arc<dyn Fn() + Send + Sync>,
+    /// What painting needs to know.
+    pub(crate) easel: Easel,
     /// A driver in software draws on the processor that simulates: it gets no more frames than the eye needs.
     gentle: Arc<AtomicBool>,
     assets: Assets,
@@ -135,7 +140,7 @@ pub struct StudioApp {
     /// What ground and shadows are made for, and the run it belongs to.
     extent: Option<(u64, Extent)>,
     assets_version: u64,
-    fit: Option<Fit>,
+    pub(crate) fit: Option<Fit>,
     last_note: u64,
     last_warnings: u64,
     next_disk_look: f64,
@@ -145,7 +150,7 @@ pub struct StudioApp {
 }
 
 /// What the camera is to see all of, once it is there.
-enum Fit {
+pub(crate) enum Fit {
     /// The scene that is edited.
     Scene,
     /// A recording, in place of what was shown when it was asked for.
@@ -159,6 +164,8 @@ struct LooksKey {
     replayed: Option<usize>,
     style: Option<Arc<str>>,
     cells: bool,
+    /// The map that is painted.
+    painted: Option<String>,
     assets: u64,
 }
 
@@ -214,9 +221,11 @@ impl StudioApp {
             docs: Arc::new(Docs::new()),
             folder: std::env::current_dir().unwrap_or_default(),
             picture_size: (1920, 1080),
+            bake_fps: 30.0,
             closing: false,
             now: 0.0,
             typing: false,
+            easel: Easel::default(),
             assets: Assets::new(Arc::clone(&wake)),
             ranges: Ranges::default(),
             started: (document.revision(), document.shared_scene()),
@@ -277,6 +286,10 @@ impl StudioApp {
         }
         if let Some(camera) = reaction.camera {
             self.camera = camera;
+        }
+        self.paint(&reaction.dabs);
+        if reaction.stroke_ended {
+            self.end_stroke();
         }
         match reaction.clicked.filter(|_| self.runs_document()) {
             Some(Some(souple_viewer::ItemKind::Body(b))) => self.select(Object::Body(b)),
@@ -430,7 +443,8 @@ impl StudioApp {
             self.folder = folder.to_path_buf();
         }
         self.showing = Showing::Live;
-        let play = playing && !self.document.scene().bodies.is_empty();
+        let scene = self.document.scene();
+        let play = playing && !(scene.bodies.is_empty() && scene.characters.is_empty());
         self.send_build(Then::Open { play });
     }
 
@@ -643,6 +657,7 @@ impl StudioApp {
             replayed,
             style: app.style_override.clone(),
             cells: app.show_cells,
+            painted: app.is_painting().then(|| app.hands.brush.map.clone()),
             assets: app.assets_version,
         };
         if self.looks_of.as_ref() != Some(&key(self)) {
@@ -654,6 +669,9 @@ impl StudioApp {
             }
             if self.show_cells {
                 self.looks.show_cells();
+            }
+            if self.is_painting() {
+                self.looks.show_painted();
             }
             self.tell_files(news);
             self.looks_of = Some(key(self));

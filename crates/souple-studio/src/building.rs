@@ -16,7 +16,9 @@ use souple::scene::{
 };
 use souple_files::vertex_count;
 
+use crate::characters;
 use crate::document::Document;
+use crate::file_kinds::{FileKind, file_kind};
 
 /// A part of the scene that can be selected, renamed, removed. Numbers are indices in the scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,6 +39,8 @@ pub enum Object {
     Link(usize),
     /// A collider.
     Collider(usize),
+    /// A character.
+    Character(usize),
 }
 
 /// What moves a body.
@@ -137,61 +141,6 @@ pub enum MeshUse {
     SoftBody,
     /// A collider of its shape (ESSI-46).
     Collider,
-}
-
-/// What a file is, by the end of its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
-    /// A scene: `.toml` or `.json`.
-    Scene,
-    /// A mesh: `.obj`, `.ply`, `.stl` or `.3ds`.
-    Mesh,
-    /// An image: `.png`, `.jpg` or `.jpeg`.
-    Image,
-    /// A style of the user's own: `.wgsl`.
-    Shader,
-    /// A recording: `.souprec`.
-    Recording,
-}
-
-impl FileKind {
-    /// All of them, in the order of dialogs and messages.
-    pub const ALL: [FileKind; 5] =
-        [FileKind::Scene, FileKind::Recording, FileKind::Mesh, FileKind::Image, FileKind::Shader];
-
-    /// Endings of such files, without the dot.
-    pub fn endings(self) -> &'static [&'static str] {
-        match self {
-            FileKind::Scene => &["toml", "json"],
-            FileKind::Mesh => &souple_formats::import::MeshFormat::EXTENSIONS,
-            FileKind::Image => &["png", "jpg", "jpeg"],
-            FileKind::Shader => &["wgsl"],
-            FileKind::Recording => &["souprec"],
-        }
-    }
-
-    /// Several of them, in words.
-    fn plural(self) -> &'static str {
-        match self {
-            FileKind::Scene => "scenes",
-            FileKind::Mesh => "meshes",
-            FileKind::Image => "images",
-            FileKind::Shader => "shaders",
-            FileKind::Recording => "recordings",
-        }
-    }
-}
-
-/// What a file is, by the end of its name.
-pub fn file_kind(path: &Path) -> Option<FileKind> {
-    let end = path.extension()?.to_str()?.to_ascii_lowercase();
-    FileKind::ALL.into_iter().find(|kind| kind.endings().contains(&end.as_str()))
-}
-
-/// What to say of a file whose ending is none of those.
-pub fn unknown_kind(path: &Path) -> String {
-    let kinds = FileKind::ALL.map(|kind| format!("{} in .{}", kind.plural(), kind.endings().join(", .")));
-    format!("{}: this kind of file is not known; it goes by the ending: {}", path.display(), kinds.join("; "))
 }
 
 impl Document {
@@ -488,7 +437,7 @@ impl Document {
         Object::Group(index)
     }
 
-    /// Removes an object; bodies of a removed group go to the first one, links of a removed body with it. Says whether there was anything to remove: the
+    /// Removes an object; bodies of a removed group go to the first one, links of a removed body and skins of a removed character with it. Says whether there was anything to remove: the
     /// scene itself stays.
     pub fn remove(&mut self, object: Object) -> bool {
         let Some(name) = self.name_of(object) else { return false };
@@ -515,11 +464,12 @@ impl Document {
             Object::Pull(b, p) => drop(scene.bodies[b].pulls.remove(p)),
             Object::Link(k) => drop(scene.links.remove(k)),
             Object::Collider(c) => drop(scene.colliders.remove(c)),
+            Object::Character(c) => characters::remove(scene, c),
         })
     }
 
     /// Renames an object; refused when the name is empty or taken. Bodies follow a renamed group, links and lists of
-    /// colliders a renamed body.
+    /// colliders a renamed body, all that names it a renamed character.
     pub fn rename(&mut self, object: Object, name: &str) -> Result<(), String> {
         let Some(old) = self.name_of(object) else { return Err("there is no such object".into()) };
         let name = name.trim();
@@ -533,6 +483,7 @@ impl Document {
             Object::Pin(b, _) => taken(scene.bodies[b].pins.iter().map(|p| &p.name).collect()),
             Object::Link(_) => taken(scene.links.iter().map(|link| &link.name).collect()),
             Object::Collider(_) => taken(scene.colliders.iter().map(|c| &c.name).collect()),
+            Object::Character(_) => taken(scene.characters.iter().map(|c| &c.name).collect()),
         };
         if is_taken {
             return Err(format!("there is another '{name}'; choose a name that is not taken"));
@@ -564,6 +515,7 @@ impl Document {
             Object::Pin(b, p) => scene.bodies[b].pins[p].name = name.into(),
             Object::Link(k) => scene.links[k].name = name.into(),
             Object::Collider(c) => scene.colliders[c].name = name.into(),
+            Object::Character(c) => characters::rename(scene, c, name),
         });
         Ok(())
     }
@@ -580,6 +532,7 @@ impl Document {
             Object::Pull(b, p) => scene.bodies.get(b)?.pulls.get(p).map(|_| format!("pull {}", p + 1)),
             Object::Link(k) => Some(scene.links.get(k)?.name.clone()),
             Object::Collider(c) => Some(scene.colliders.get(c)?.name.clone()),
+            Object::Character(c) => Some(scene.characters.get(c)?.name.clone()),
         }
     }
 
@@ -753,7 +706,7 @@ fn with_material(body: Body, of: Body) -> Body {
 }
 
 /// The eight corners of a box.
-fn corners(low: DVec3, high: DVec3) -> Vec<DVec3> {
+pub(crate) fn corners(low: DVec3, high: DVec3) -> Vec<DVec3> {
     let pick = |k: u32, bit: u32, axis: usize| if k >> bit & 1 == 0 { low[axis] } else { high[axis] };
     (0..8).map(|k| DVec3::new(pick(k, 0, 0), pick(k, 1, 1), pick(k, 2, 2))).collect()
 }
@@ -763,7 +716,7 @@ fn union(a: (DVec3, DVec3), b: (DVec3, DVec3)) -> (DVec3, DVec3) {
 }
 
 /// The name itself, or with the first number from 2 on that makes it different from all others.
-fn unique_name<'n>(base: &str, taken: impl Iterator<Item = &'n str>) -> String {
+pub(crate) fn unique_name<'n>(base: &str, taken: impl Iterator<Item = &'n str>) -> String {
     let taken: BTreeSet<&str> = taken.collect();
     let numbered = (2u64..).map(|number| format!("{base}-{number}"));
     let mut names = std::iter::once(base.to_owned()).chain(numbered);
@@ -771,7 +724,7 @@ fn unique_name<'n>(base: &str, taken: impl Iterator<Item = &'n str>) -> String {
 }
 
 /// A number with that many digits: people read scene files.
-fn round_to_digits(value: f64, digits: i32) -> f64 {
+pub(crate) fn round_to_digits(value: f64, digits: i32) -> f64 {
     let power = 10f64.powi(digits - 1 - value.abs().log10().floor() as i32);
     let rounded = (value * power).round() / power;
     if rounded.is_finite() && rounded > 0.0 { rounded } else { value }

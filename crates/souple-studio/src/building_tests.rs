@@ -6,6 +6,7 @@ use souple::scene::{Assigned, Body, Scene};
 use souple_files::disk;
 
 use super::*;
+use crate::file_kinds::unknown_kind;
 
 /// Compiles, runs ten frames, and finds nothing to complain about.
 fn runs(document: &Document) -> Simulation {

@@ -48,6 +48,14 @@ pub fn show_dialog(app: &mut StudioApp, ctx: &egui::Context) {
             ));
             size_choice(ui, &mut app.picture_size);
         }
+        Purpose::Bake(_) => {
+            ui.small(
+                "Every clip of its file, each by itself, with the skin as the scene has it: one file with a shape per frame \
+                 (.glb), or places per frame (.pc2, .mdd). Several clips become several files.",
+            );
+            let fps = egui::DragValue::new(&mut app.bake_fps).range(1.0..=240.0).suffix(" frames per second");
+            ui.add(fps).accessible_name("Frames per second");
+        }
         Purpose::SaveRecording => {
             dropped = ui.button("Discard the recording").on_hover_text("End it without keeping it").clicked();
         }

@@ -13,15 +13,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use souple::scene::{ColliderShape, InlineMesh, Scene, Shape};
+use souple::scene::{ColliderShape, InlineMesh, RigMesh, RigSource, Scene, Shape};
 pub use souple_files::FileChange;
 use souple_files::{FileError, FileWatch, disk, read_scene_file, scene_for_recording, size};
 use souple_formats::import::Limits;
 use souple_formats::scene::{MAX_SCENE_BYTES, write_scene_toml};
 
-pub use crate::building::{
-    ClothKind, ColliderKind, FileKind, Mechanics, MeshUse, Object, file_kind, unknown_kind,
-};
+pub use crate::building::{ClothKind, ColliderKind, Mechanics, MeshUse, Object};
+pub use crate::file_kinds::{FileKind, file_kind, unknown_kind};
 pub use crate::scene_files::{BuildJob, Compiled};
 use crate::scene_files::{SceneFiles, for_each_path};
 
@@ -448,7 +447,22 @@ fn scene_bytes(scene: &Scene) -> usize {
         ColliderShape::Mesh(mesh) => of_mesh(mesh),
         _ => 0,
     });
-    (4 << 10) + bodies.chain(colliders).sum::<usize>()
+    let characters = scene.characters.iter().map(|character| {
+        let maps = character.maps.iter().map(|map| size_of_val(map.values.as_slice())).sum::<usize>();
+        let RigSource::Inline(rig) = &character.rig else { return maps };
+        let of_mesh = |mesh: &RigMesh| {
+            size_of_val(mesh.positions.as_slice())
+                + size_of_val(mesh.triangles.as_slice())
+                + size_of_val(mesh.uvs.as_slice())
+                + size_of_val(mesh.joints.as_slice())
+                + size_of_val(mesh.weights.as_slice())
+                + mesh.morphs.iter().map(|morph| size_of_val(morph.offsets.as_slice())).sum::<usize>()
+        };
+        let channels = rig.clips.iter().flat_map(|clip| &clip.channels);
+        let keys = channels.map(|channel| size_of_val(channel.values.as_slice())).sum::<usize>();
+        maps + keys + rig.meshes.iter().map(of_mesh).sum::<usize>()
+    });
+    (4 << 10) + bodies.chain(colliders).chain(characters).sum::<usize>()
 }
 
 /// The text of a scene file, refused when it could not be read back.

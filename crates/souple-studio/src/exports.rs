@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 use souple::mesh::Topology;
+use souple_files::bake::{Baked, ClipVolume, bake_character};
 use souple_files::{BodyFrames, disk};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
 use souple_formats::export::glb::{GlbOptions, write_glb};
@@ -58,6 +59,15 @@ pub enum Export {
         /// How pictures of it are drawn.
         drawing: Box<Drawing>,
     },
+    /// All clips of a character, each by itself, as `souple bake` does: by the ending of the file a GLB or point caches.
+    Bake {
+        /// The scene.
+        job: BuildJob,
+        /// Number of the character.
+        character: usize,
+        /// Frames per second.
+        fps: f64,
+    },
     /// What a scene is made of, as text for GraphViz.
     Graph {
         /// The scene.
@@ -94,7 +104,7 @@ impl Exports {
     /// Begins to write a file; `wake` is called when there is something to tell.
     pub fn start(&mut self, path: &Path, export: Export, wake: impl Fn() + Send + 'static) {
         let total = match &export {
-            Export::Picture { .. } | Export::Graph { .. } => 1,
+            Export::Picture { .. } | Export::Graph { .. } | Export::Bake { .. } => 1,
             Export::Animation { moments, .. } => moments.len(),
         };
         let done = Arc::new(AtomicUsize::new(0));
@@ -155,6 +165,13 @@ fn write(
             disk::write(path, dot.as_bytes()).map_err(|error| error.message())?;
             Ok(format!("Wrote {}; `dot -Tsvg` draws it.", path.display()))
         }
+        Export::Bake { job, character, fps } => {
+            let compiled = job.run()?;
+            let character = compiled.model.characters.get(character).ok_or("there is no such character")?;
+            let go_on = || !stop.load(Ordering::Relaxed);
+            let baked = bake_character(character, path, fps, go_on).map_err(|error| error.message())?;
+            Ok(baked_text(&baked, character.volume.is_some()))
+        }
         Export::Animation { moments, fps, drawing } => {
             let end = path.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
             if moments.is_empty() {
@@ -180,6 +197,25 @@ fn write(
             Ok(format!("Saved animation {} ({} frames)", path.display(), moments.len()))
         }
     }
+}
+
+/// What was baked, for people.
+fn baked_text(baked: &Baked, keeps_volume: bool) -> String {
+    let names: Vec<String> = baked.files.iter().map(|path| path.display().to_string()).collect();
+    let worst = |of: fn(&ClipVolume) -> f64| {
+        let largest = |worst: f64, value: f64| if value.abs() > worst.abs() { value } else { worst };
+        baked.clips.iter().map(|(_, volume)| of(volume)).fold(0.0, largest)
+    };
+    let volume = match keeps_volume {
+        true => format!(
+            "volume {:+.2} % at worst by skinning, {:+.1e} % as baked",
+            worst(|volume| volume.skinned_worst_percent),
+            worst(|volume| volume.kept_worst_percent)
+        ),
+        false => "its volume is not kept".to_owned(),
+    };
+    let clips = if baked.clips.len() == 1 { "1 clip".into() } else { format!("{} clips", baked.clips.len()) };
+    format!("Baked {clips}, {volume}: {}", names.join(", "))
 }
 
 fn artist(drawing: &Drawing) -> Result<Artist, String> {

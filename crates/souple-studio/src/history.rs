@@ -259,6 +259,8 @@ mod tests {
             contacts: Arc::new(Vec::new()),
             crossings: Arc::default(),
             fine: None,
+            gains: None,
+            painted: Arc::default(),
             model: None,
             transform: Mat4::IDENTITY,
         };

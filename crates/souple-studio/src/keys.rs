@@ -228,7 +228,7 @@ const fn ctrl(key: Key, action: Action, help: &'static str) -> Binding {
 }
 
 /// Every key, in the order of the help window.
-static BINDINGS: [Binding; 46] = [
+static BINDINGS: [Binding; 47] = [
     plain(Key::Space, Action::PlayPause, "Play or pause"),
     plain(Key::Period, Action::Step, "One step"),
     letter('R', Action::Reset, "Back to the start"),
@@ -238,6 +238,7 @@ static BINDINGS: [Binding; 46] = [
     letter('G', Action::Tool(Tool::Move), "Tool: move the selection"),
     letter('X', Action::Tool(Tool::Scissors), "Tool: scissors"),
     letter('B', Action::Tool(Tool::Fan), "Tool: fan"),
+    letter('D', Action::Tool(Tool::Paint), "Tool: paint on characters"),
     letter('P', Action::PinSelection, "Pin the selected vertices"),
     letter('U', Action::UnpinSelection, "Unpin the selected vertices"),
     ctrl(Key::Letter('A'), Action::SelectAll, "Select all vertices"),

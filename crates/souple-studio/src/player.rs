@@ -13,6 +13,7 @@ use souple_files::{FileError, MAX_STATE_BYTES, Played, Replay, disk, scene_for_r
 use souple_formats::control_log::write_control_log;
 use souple_viewer::{Capture, Moment};
 
+use crate::characters::CharacterInfo;
 use crate::document::{BuildJob, Compiled};
 use crate::history::Sample;
 use crate::keys::Support;
@@ -37,6 +38,7 @@ struct Reading {
     moment: Arc<Moment>,
     measures: Option<Measures>,
     bodies: Vec<BodyInfo>,
+    characters: Vec<CharacterInfo>,
     pinned: Arc<Vec<Vec<PinnedVertex>>>,
     warnings: Arc<Vec<Warning>>,
     warning_count: u64,
@@ -668,6 +670,7 @@ impl Player {
             moment: Arc::clone(&moment),
             measures: Some(measures),
             bodies: bodies.collect(),
+            characters: CharacterInfo::of(simulation),
             pinned: Arc::new(pinned),
             warnings: latest,
             warning_count,
@@ -702,6 +705,7 @@ impl Player {
             warnings: Arc::clone(&self.reading.warnings),
             warning_count: self.reading.warning_count,
             bodies: self.reading.bodies.clone(),
+            characters: self.reading.characters.clone(),
             pinned: Arc::clone(&self.reading.pinned),
             grabs: state.map(|state| state.grabs.clone()).unwrap_or_default(),
             fan: state.and_then(|state| state.fan),

@@ -11,7 +11,7 @@ const PERIOD: f64 = 0.25;
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
     fitted: [Option<[f32; 2]>; Quantity::ALL.len()],
-    /// Bodies whose look gives the range itself.
+    /// Bodies, then colliders, whose look gives the range itself.
     given: Vec<bool>,
     next: f64,
     step: Option<u64>,
@@ -26,8 +26,9 @@ impl Ranges {
     /// Widens the ranges to what a moment shows and writes them into the looks; true when that changed anything. Looks
     /// must be fresh from the scene after a [`Ranges::clear`].
     pub fn update(&mut self, looks: &mut Looks, styles: &StyleSheet, moment: &Moment, now: f64) -> bool {
-        if self.given.len() != looks.bodies.len() {
-            self.given = looks.bodies.iter().map(|look| look.range.is_some()).collect();
+        if self.given.len() != looks.bodies.len() + looks.colliders.len() {
+            let every = looks.bodies.iter().chain(&looks.colliders);
+            self.given = every.map(|look| look.range.is_some()).collect();
             self.fitted = Default::default();
             (self.next, self.step) = (now, None);
         }
@@ -36,21 +37,34 @@ impl Ranges {
         }
         (self.next, self.step) = (now + PERIOD, Some(moment.step));
         for item in &moment.items {
-            let ItemKind::Body(b) = item.kind else { continue };
-            let Some(look) = looks.bodies.get(b).filter(|_| !self.given[b]) else { continue };
-            let Some(quantity) = styles.quantity(&look.style) else { continue };
+            let place = match item.kind {
+                ItemKind::Body(b) => b,
+                ItemKind::Collider(c) => looks.bodies.len() + c,
+            };
+            let is_given = self.given.get(place).copied().unwrap_or(true);
+            let Some(look) = looks.of(item).filter(|_| !is_given) else { continue };
+            let Some(quantity) = styles.quantity(&look.style).filter(|quantity| counts(item.kind, *quantity))
+            else {
+                continue;
+            };
             let range = quantity.range_of(&mut quantity.seen_values(item));
             let known = &mut self.fitted[quantity as usize];
             *known = Some(known.map_or(range, |old| [old[0].min(range[0]), old[1].max(range[1])]));
         }
         let mut changed = false;
-        for (look, _) in looks.bodies.iter_mut().zip(&self.given).filter(|(_, given)| !**given) {
+        let every = looks.bodies.iter_mut().chain(&mut looks.colliders);
+        for (look, _) in every.zip(&self.given).filter(|(_, given)| !**given) {
             let Some(quantity) = styles.quantity(&look.style) else { continue };
             changed |= look.range != self.fitted[quantity as usize];
             look.range = self.fitted[quantity as usize];
         }
         changed
     }
+}
+
+/// Whether an item counts for a quantity: bodies do, and skins for what only they have.
+fn counts(kind: ItemKind, quantity: Quantity) -> bool {
+    matches!(kind, ItemKind::Body(_)) || quantity.is_of_skins()
 }
 
 #[cfg(test)]

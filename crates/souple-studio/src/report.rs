@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use eframe::egui::{self, Rect};
 use glam::Vec2;
 use serde_json::{Map, Value, json};
-use souple_viewer::ItemKind;
+use souple::scene::{Character, PaintedMap};
+use souple_viewer::{Item, ItemKind};
 
 use crate::app::StudioApp;
 use crate::worker::AtEnd;
@@ -88,7 +89,24 @@ pub fn state(app: &StudioApp, ctx: &egui::Context) -> Value {
         .flat_map(|scene| &scene.bodies)
         .map(|body| json!(body.springs.stretch.stiffness))
         .collect();
+    let mean = |map: &PaintedMap| map.values.iter().sum::<f64>() / map.values.len().max(1) as f64;
+    let map = |map: &PaintedMap| json!({"name": map.name, "mean": mean(map)});
+    let character = |c: &Character| {
+        let maps: Vec<Value> = c.maps.iter().map(map).collect();
+        json!({"name": c.name, "skinning": format!("{:?}", c.skinning), "keeps_volume": c.volume.is_some(), "maps": maps})
+    };
+    // The vertex of a skin that is nearest to the eye: it is surely seen.
+    let nearest = |item: &Item| {
+        let places = item.positions.iter().map(|p| item.transform.transform_point3(*p));
+        let distance = |p: &glam::Vec3| p.distance_squared(app.camera.eye());
+        let place = places.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        place.map_or(Value::Null, |place| pixel(app, place, size, scale))
+    };
+    let running = app.shown.scene.iter().flat_map(|scene| &scene.characters).map(character);
     json!({
+        "characters": app.document.scene().characters.iter().map(character).collect::<Vec<_>>(),
+        "running_characters": running.collect::<Vec<_>>(),
+        "skins": moment.items.iter().filter(|item| item.skin().is_some()).map(nearest).collect::<Vec<_>>(),
         "title": app.document.title(),
         "dirty": app.document.is_dirty(),
         "revision": app.document.revision(),

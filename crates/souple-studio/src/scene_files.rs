@@ -5,14 +5,14 @@
 //! only because the person chose it. Saving copies it next to the scene (see [`crate::document::Document::save_as`]).
 //! An absolute path that merely stands in a scene file is refused.
 //!
-//! Meshes and volumes are parsed once and kept until their file changes, so that dragging a slider does not read them again.
+//! Meshes, volumes and characters are parsed once and kept until their file changes, so that dragging a slider does not read them again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use souple::scene::{
-    ColliderShape, InlineMesh, InlineVolume, MeshFile, RigSource, Scene, Shape, Style, VoxelShape,
+    ColliderShape, InlineMesh, InlineVolume, MeshFile, Rig, RigSource, Scene, Shape, Style, VoxelShape,
 };
 use souple::{Model, ModelBuilder, SceneError};
 use souple_files::{FileChange, FileWatch, SceneFolder, check_size, disk};
@@ -61,6 +61,7 @@ pub(crate) struct SceneFiles {
     chosen: Arc<BTreeSet<PathBuf>>,
     meshes: Arc<Mutex<MeshCache>>,
     volumes: Arc<Mutex<VolumeCache>>,
+    rigs: Arc<Mutex<RigCache>>,
 }
 
 #[derive(Debug, Default)]
@@ -68,6 +69,9 @@ struct MeshCache(BTreeMap<(PathBuf, bool), (FileWatch, InlineMesh)>);
 
 #[derive(Debug, Default)]
 struct VolumeCache(BTreeMap<PathBuf, (FileWatch, InlineVolume)>);
+
+#[derive(Debug, Default)]
+struct RigCache(BTreeMap<PathBuf, (FileWatch, Arc<Rig>)>);
 
 impl SceneFiles {
     /// The files of a scene file.
@@ -137,10 +141,8 @@ impl SceneFiles {
         }
         for (c, character) in resolved.characters.iter_mut().enumerate() {
             if let RigSource::File(file) = &character.rig {
-                let limit = Limits::default().max_bytes;
-                let field = format!("character[{c}].rig.file.path");
-                let mut read = |written: &str| self.read(written, limit, "character");
-                character.rig = RigSource::Inline(read_rig_file(&file.path, &field, &mut read)?);
+                let rig = self.rig(&file.path, &format!("character[{c}].rig.file.path"))?;
+                character.rig = RigSource::Inline(Rig::clone(&rig));
             }
         }
         self.cache().0.retain(|key, _| used.contains(key));
@@ -193,6 +195,27 @@ impl SceneFiles {
             cache().0.insert(key, (watch, volume.clone()));
         }
         Ok(volume)
+    }
+
+    /// The rig of a file, whose path stands in that field: kept from before, or read. A `.gltf` is read each time, as it is made of several files.
+    pub(crate) fn rig(&self, written: &str, field: &str) -> Result<Arc<Rig>, SceneError> {
+        let key = self.path(written, "character").ok();
+        let key = key.filter(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("glb")));
+        let cache = || self.rigs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(key) = &key
+            && let Some((watch, rig)) = cache().0.get_mut(key)
+            && watch.poll() == FileChange::Same
+        {
+            return Ok(Arc::clone(rig));
+        }
+        let watch = key.as_ref().map(FileWatch::new);
+        let limit = Limits::default().max_bytes;
+        let rig = read_rig_file(written, field, &mut |written| self.read(written, limit, "character"))?;
+        let rig = Arc::new(rig);
+        if let (Some(key), Some(watch)) = (key, watch) {
+            cache().0.insert(key, (watch, Arc::clone(&rig)));
+        }
+        Ok(rig)
     }
 
     fn cache(&self) -> std::sync::MutexGuard<'_, MeshCache> {

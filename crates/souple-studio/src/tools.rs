@@ -13,6 +13,7 @@
 //! | Move | drags the gizmo; elsewhere orbits | pulls | as in View | as in View |
 //! | Scissors | cuts | cuts | cuts | cuts |
 //! | Fan | blows | blows | blows | blows |
+//! | Paint | paints on the skin of a character; elsewhere orbits | erases | softens | erases |
 //!
 //! A pull is a spring between the vertex and a point that follows the pointer in the plane through the vertex that faces
 //! the camera. Its stiffness goes with the mass of the body, so that a handkerchief and a sail feel alike. The gizmo
@@ -28,6 +29,7 @@ use souple_viewer::{Camera, Item, ItemKind, Marks, Moment};
 
 use crate::gizmo::{Gizmo, Handle, Moved, moved_part};
 use crate::marks;
+use crate::painting::{Brush, Dab, Stroke, dab_at, dabs_between};
 use crate::scissors::{cut, piece_pixels};
 use crate::worker::Shown;
 
@@ -58,11 +60,13 @@ pub enum Tool {
     Scissors,
     /// Blows.
     Fan,
+    /// Paints on characters.
+    Paint,
 }
 
 impl Tool {
     /// All of them, in the order of the tool bar.
-    pub const ALL: [Tool; 5] = [Tool::View, Tool::Select, Tool::Move, Tool::Scissors, Tool::Fan];
+    pub const ALL: [Tool; 6] = [Tool::View, Tool::Select, Tool::Move, Tool::Scissors, Tool::Fan, Tool::Paint];
 
     /// Name on its button.
     pub fn name(self) -> &'static str {
@@ -72,6 +76,7 @@ impl Tool {
             Tool::Move => "Move",
             Tool::Scissors => "Scissors",
             Tool::Fan => "Fan",
+            Tool::Paint => "Paint",
         }
     }
 
@@ -88,6 +93,10 @@ impl Tool {
             Tool::Move => "Drag an arrow or the middle of the gizmo to move the selected vertices.",
             Tool::Scissors => "Drag across a cloth or a rope to cut it. Alt-drag turns the view.",
             Tool::Fan => "Press and point: the fan blows there until you let go. Alt-drag turns the view.",
+            Tool::Paint => {
+                "Drag over the skin of a character to paint numbers from 0 to 1 on it. Shift softens, Ctrl erases, \
+                 Alt-drag turns the view."
+            }
         }
     }
 }
@@ -180,6 +189,10 @@ pub struct Reaction {
     pub camera: Option<Camera>,
     /// What was clicked on, if anything was: a body, a collider, or nothing at all.
     pub clicked: Option<Option<ItemKind>>,
+    /// Touches of the brush.
+    pub dabs: Vec<Dab>,
+    /// Whether a stroke of the brush is over.
+    pub stroke_ended: bool,
 }
 
 /// How a box or a click changes the selection.
@@ -201,6 +214,7 @@ pub(crate) enum Deed {
     Gizmo { handle: Handle, centre: Vec3, start: Vec3, sent: Vec3, moved: Vec<Moved> },
     Cut { last: Vec2, trail: Vec<Vec3> },
     Blow { origin: Vec3, target: Vec3, radius: f32 },
+    Paint { last: Vec2, stroke: Stroke },
 }
 
 /// A button that is held down.
@@ -228,6 +242,8 @@ pub struct Hands {
     pub fan_speed: f64,
     /// Radius of the fan's jet as a share of the distance to what it points at.
     pub fan_radius: f64,
+    /// What paints.
+    pub brush: Brush,
     tool: Tool,
     drag: Option<Drag>,
     /// The vertex under the pointer: body, vertex.
@@ -241,6 +257,7 @@ impl Default for Hands {
             pull_strength: 1.0,
             fan_speed: 8.0,
             fan_radius: 0.1,
+            brush: Brush::default(),
             tool: Tool::default(),
             drag: None,
             hover: None,
@@ -327,9 +344,13 @@ impl Hands {
             Button::Left => self.left_deed(at, modifiers, seen, &mut commands),
         };
         self.hover = None;
+        let dab = match &deed {
+            Deed::Paint { stroke, .. } => dab_at(at, seen, &self.brush, *stroke),
+            _ => None,
+        };
         let (camera, last) = (seen.camera, (at, seen.camera));
         self.drag = Some(Drag { button, from: at, has_moved: false, camera, last, deed });
-        Reaction { commands, ..Reaction::default() }
+        Reaction { commands, dabs: Vec::from_iter(dab), ..Reaction::default() }
     }
 
     fn left_deed(&self, at: Vec2, modifiers: Modifiers, seen: &Seen, commands: &mut Vec<Command>) -> Deed {
@@ -339,6 +360,15 @@ impl Hands {
             _ if alt => None,
             Tool::Scissors => seen.live.then(|| Deed::Cut { last: at, trail: Vec::new() }),
             Tool::Fan => seen.live.then(|| self.blow(at, seen, commands)),
+            Tool::Paint => {
+                let stroke = match (ctrl, shift) {
+                    (true, _) => Stroke::Erase,
+                    (false, true) => Stroke::Soften,
+                    (false, false) => self.brush.stroke,
+                };
+                let hit = dab_at(at, seen, &self.brush, stroke).filter(|_| seen.live);
+                hit.map(|_| Deed::Paint { last: at, stroke })
+            }
             _ if shift => Some(choose(if ctrl { Choice::Remove } else { Choice::Add })),
             Tool::Select => Some(choose(if ctrl { Choice::Remove } else { Choice::Replace })),
             _ if !seen.live => None,
@@ -408,7 +438,7 @@ impl Hands {
         let selects = match self.tool {
             Tool::Select => !modifiers.alt,
             Tool::View | Tool::Move => modifiers.shift || modifiers.ctrl,
-            Tool::Scissors | Tool::Fan => false,
+            Tool::Scissors | Tool::Fan | Tool::Paint => false,
         };
         self.hover = if selects { vertex_at(at, seen) } else { None };
         Reaction::default()
@@ -465,10 +495,17 @@ impl Hands {
                     *last = at;
                 }
             }
+            Deed::Paint { last, stroke } => {
+                for place in dabs_between(*last, at, &self.brush) {
+                    reaction.dabs.extend(dab_at(place, seen, &self.brush, *stroke));
+                    *last = place;
+                }
+            }
             deed @ Deed::Blow { .. } => *deed = self.blow(at, seen, &mut reaction.commands),
         }
         if !seen.live {
             reaction.commands.clear();
+            reaction.dabs.clear();
         }
         drag.last = (at, reaction.camera.unwrap_or(seen.camera));
         self.drag = Some(drag);
@@ -499,6 +536,7 @@ impl Hands {
             }
             _ => {}
         }
+        reaction.stroke_ended = matches!(deed, Deed::Paint { .. });
         reaction.commands.extend(ending(deed));
         reaction
     }
@@ -506,7 +544,9 @@ impl Hands {
     /// Ends whatever goes on.
     fn let_go(&mut self) -> Reaction {
         let drag = self.drag.take();
-        Reaction { commands: drag.map(|drag| ending(drag.deed)).unwrap_or_default(), ..Reaction::default() }
+        let stroke_ended = drag.as_ref().is_some_and(|drag| matches!(drag.deed, Deed::Paint { .. }));
+        let commands = drag.map(|drag| ending(drag.deed)).unwrap_or_default();
+        Reaction { commands, stroke_ended, ..Reaction::default() }
     }
 
     // ---- selection ----
@@ -555,6 +595,7 @@ impl Hands {
     /// Lets go of everything, as another scene is edited; the tool and its settings stay in hand.
     pub fn forget(&mut self) {
         self.selection.clear();
+        self.brush.map.clear();
         (self.drag, self.hover) = (None, None);
     }
 
@@ -732,9 +773,12 @@ fn ending(deed: Deed) -> Vec<Command> {
             };
             moved.into_iter().flat_map(freed).collect()
         }
-        Deed::Orbit | Deed::Pan | Deed::MoveCollider { .. } | Deed::Box { .. } | Deed::Cut { .. } => {
-            Vec::new()
-        }
+        Deed::Orbit
+        | Deed::Pan
+        | Deed::MoveCollider { .. }
+        | Deed::Box { .. }
+        | Deed::Cut { .. }
+        | Deed::Paint { .. } => Vec::new(),
     }
 }
 

@@ -5,8 +5,6 @@
 //! cannot look at one texture in two ways. On a driver in software, what moves is drawn with fewer samples; once it stands
 //! still it is drawn in full. Nothing is drawn when nothing changed, nor when there is no room.
 
-use std::sync::Arc;
-
 use eframe::egui::emath::GuiRounding;
 use eframe::egui::{
     self, Align2, Color32, FontId, Rect, Sense, Stroke, StrokeKind, TextureId, Ui, pos2, vec2,
@@ -24,9 +22,10 @@ use crate::input;
 use crate::keys::{Action, Held, chord_of};
 use crate::panels::icons::{Icon, icon_button, labelled_button};
 use crate::panels::theme::{palette, short};
-use crate::panels::{fields, menu, messages};
+use crate::panels::{fields, menu, messages, paint};
 use crate::playback::Showing;
 use crate::tools::{Pointer, Tool};
+use crate::worker::AtEnd;
 use souple_viewer::camera::Preset;
 
 /// Sides of the picture below which nothing is drawn, pixels.
@@ -170,10 +169,12 @@ pub fn show(app: &mut StudioApp, ui: &mut Ui) {
     egui::CentralPanel::no_frame().show(ui, |ui| {
         if ui.available_height() > 70.0 {
             let margin = egui::Margin::symmetric(6, 3);
-            egui::Frame::new()
-                .inner_margin(margin)
-                .fill(ui.visuals().panel_fill)
-                .show(ui, |ui| tools_row(app, ui));
+            egui::Frame::new().inner_margin(margin).fill(ui.visuals().panel_fill).show(ui, |ui| {
+                tools_row(app, ui);
+                if app.hands.tool() == Tool::Paint {
+                    paint::bar(app, ui);
+                }
+            });
         }
         // Whole pixels: the picture is shown as it was drawn.
         let rect = ui.available_rect_before_wrap().round_to_pixels(ui.pixels_per_point());
@@ -200,6 +201,7 @@ fn tools_row(app: &mut StudioApp, ui: &mut Ui) {
                 Tool::Move => Icon::Move,
                 Tool::Scissors => Icon::Scissors,
                 Tool::Fan => Icon::Fan,
+                Tool::Paint => Icon::Brush,
             };
             let key = chord_of(Action::Tool(tool)).map_or_else(String::new, |chord| format!(" ({chord})"));
             let tip = format!("{}{key}\n{}", tool.name(), tool.help());
@@ -279,6 +281,7 @@ fn touch(app: &mut StudioApp, ui: &Ui, response: &egui::Response) {
             Tool::Select | Tool::Scissors => egui::CursorIcon::Crosshair,
             Tool::Move => egui::CursorIcon::Move,
             Tool::Fan => egui::CursorIcon::Default,
+            Tool::Paint => egui::CursorIcon::Crosshair,
         };
         ui.set_cursor_icon(icon);
     }
@@ -295,14 +298,14 @@ fn picture(app: &mut StudioApp, ui: &Ui, rect: Rect) {
     if rect.width() < LEAST || rect.height() < LEAST {
         return;
     }
-    let moment = app.moment();
+    let moment = app.painted_moment();
     let marks = app.with_seen(|hands, seen| hands.marks(seen));
     let Some(mut driver) = app.viewport.driver.take() else {
         ui.painter().rect_filled(rect, 0.0, Color32::from_rgb(150, 162, 176));
         return;
     };
     let drawn = Drawn {
-        moment: (Arc::as_ptr(&moment) as usize, moment.step),
+        moment: (app.moment_address(), moment.step),
         camera: app.camera,
         size: (size.x as u32, size.y as u32),
         looks: app.looks_version(),
@@ -352,6 +355,13 @@ fn overlays(app: &StudioApp, ui: &Ui, rect: Rect) {
             StrokeKind::Inside,
         );
     }
+    if app.hands.tool() == Tool::Paint
+        && let Some(at) = ui.ctx().pointer_hover_pos().filter(|at| rect.contains(*at))
+    {
+        let radius = app.hands.brush.radius / app.viewport.scale.max(0.1);
+        painter.circle_stroke(at, radius, Stroke::new(1.5, Color32::from_white_alpha(200)));
+        painter.circle_stroke(at, radius + 1.5, Stroke::new(1.0, Color32::from_black_alpha(120)));
+    }
     if let Some((quantity, range)) = app.looks.legend(&app.styles, |_| true) {
         legend(&painter, rect, quantity, range);
     }
@@ -393,6 +403,7 @@ fn hint(app: &StudioApp) -> String {
         Tool::Move => "Drag an arrow or the centre to move the selection",
         Tool::Scissors => "Drag across a cloth to cut it",
         Tool::Fan => "Hold the button: air blows where you point",
+        Tool::Paint => "Drag over a character: paint   Shift: soften   Ctrl: erase   Alt-drag: orbit",
     };
     format!("{text}{selected}")
 }
@@ -404,7 +415,7 @@ fn state(app: &StudioApp) -> Option<String> {
         Showing::Replay { .. } => Some("Replay   Esc: now".into()),
         Showing::Live if app.shown.replaying => Some("Recording is played".into()),
         Showing::Live if app.shown.recording => Some("Recording …".into()),
-        Showing::Live if app.shown.at_end && !app.shown.playing => {
+        Showing::Live if app.shown.at_end && !app.shown.playing && app.shown.at_end_rule == AtEnd::Stop => {
             Some("At the last frame: Play begins again".into())
         }
         Showing::Live if app.shown.waiting > 0 && !app.shown.playing => {

@@ -21,6 +21,7 @@ use souple::scene::{Scene, SolverKind};
 use souple::{Command, Fan, Grab, Measures, PinnedVertex, Stage, Warning};
 use souple_viewer::Moment;
 
+use crate::characters::CharacterInfo;
 use crate::document::BuildJob;
 use crate::history::History;
 use crate::keys::Support;
@@ -201,6 +202,8 @@ pub struct Shown {
     pub warning_count: u64,
     /// What is known of each body.
     pub bodies: Vec<BodyInfo>,
+    /// What is known of each character.
+    pub characters: Vec<CharacterInfo>,
     /// Supported particles of each body, ascending; `set` is [`PinnedVertex::BY_HAND`] if it was done by hand.
     pub pinned: Arc<Vec<Vec<PinnedVertex>>>,
     /// Particles that are pulled.
@@ -256,6 +259,7 @@ impl Default for Shown {
             warnings: Arc::default(),
             warning_count: 0,
             bodies: Vec::new(),
+            characters: Vec::new(),
             pinned: Arc::default(),
             grabs: Vec::new(),
             fan: None,

@@ -15,6 +15,8 @@ use souple_studio::playback::Showing;
 use souple_studio::worker::{AtEnd, Request};
 use souple_viewer::WhichRenderer;
 
+#[path = "panels/characters.rs"]
+mod characters;
 #[path = "panels/faults.rs"]
 mod faults;
 #[path = "panels/solids.rs"]

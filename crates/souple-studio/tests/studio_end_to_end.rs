@@ -455,3 +455,44 @@ fn help_and_version_need_no_window() {
     assert_eq!(wrong.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("--sparkle"));
 }
+
+/// Pixels of what is painted with 1: yellow, and nothing else of the picture is.
+fn is_yellow([r, g, b]: [u8; 3]) -> bool {
+    r > 150 && g > 130 && u32::from(b) + 60 < u32::from(g)
+}
+
+#[test]
+fn a_person_opens_a_character_paints_it_and_takes_it_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(screen) = Screen::start(folder.path()) else { return };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/characters/elbow.glb");
+    let mut studio = Studio::start(&screen, folder.path(), &file);
+    let state = studio.wait("the clip plays", |s| {
+        s["step"].as_u64() > Some(5) && s["pictures_drawn"].as_u64() > Some(2) && s["playing"] == true
+    });
+    assert_eq!((&state["selected"], &state["question"]), (&Value::from("Character(0)"), &Value::Null));
+    screen.events("search --sync --onlyvisible --name Souple.studio windowfocus --sync");
+    screen.events("key space");
+    studio.wait("it stands", |s| s["playing"] == false);
+
+    // The brush.
+    screen.events("key d");
+    let state = studio.wait("the brush is in hand", |s| s["tool"] == "Paint");
+    let picture = rectangle(&state["picture"]);
+    let inner = [picture[0] + 10, picture[1] + 40, picture[2] - 110, picture[3] - 10];
+    assert_eq!(screen.pixels().count(inner, is_yellow), 0);
+    // Back and forth over what is nearest.
+    let [x, y] = [0, 1].map(|k| state["skins"][0][k].as_f64().expect("it is seen") as i64);
+    screen.events(&format!("mousemove {x} {y} sleep 0.2 mousedown 1 sleep 0.1"));
+    for k in 1..=20 {
+        screen.events(&format!("mousemove {} {y} sleep 0.02", x + 4 * (k % 7) - 12));
+    }
+    screen.events("mouseup 1 sleep 0.1");
+    let painted = |s: &Value| s["characters"][0]["maps"][0]["mean"].as_f64().unwrap_or(0.0);
+    studio.wait("it is painted", |s| painted(s) > 0.002);
+    studio.wait_pixels("so it is on the screen", |p| p.count(inner, is_yellow) > 200);
+    studio.wait("the running scene has it", |s| s["running_characters"][0]["maps"][0]["name"] == "paint");
+    screen.events("key ctrl+z");
+    studio.wait("it is taken back", |s| s["characters"][0]["maps"].as_array().is_some_and(Vec::is_empty));
+    studio.wait_pixels("so it is on the screen", |p| p.count(inner, is_yellow) == 0);
+}

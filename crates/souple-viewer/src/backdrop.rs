@@ -131,6 +131,8 @@ mod tests {
             contacts: Arc::default(),
             crossings: Arc::default(),
             fine: None,
+            gains: None,
+            painted: Arc::default(),
             model: None,
             transform: Mat4::IDENTITY,
         };

@@ -10,8 +10,9 @@ use glam::{DVec3, Mat4, Quat, Vec3};
 use souple::contact::primitives::Primitive;
 use souple::measure::{intersections, vertex_crossing};
 use souple::mesh::Topology;
-use souple::model::{BodyModel, ColliderForm};
+use souple::model::{BodyModel, Carrier, ColliderForm};
 use souple::scene::Scene;
+use souple::skin::Posed;
 use souple::wrinkles::FineMesh;
 use souple::{Model, Simulation};
 
@@ -71,7 +72,11 @@ pub struct Item {
     pub contacts: Arc<Vec<u32>>,
     /// Where bodies cross; the same for all items of a moment.
     pub crossings: Arc<Crossings>,
-    /// The model that a soft body was moved by, which knows what solids are made of.
+    /// Where the skin of a character has gained and lost volume; nothing for anything else.
+    pub gains: Option<Arc<Gains>>,
+    /// What is painted on the skin of a character, from 0 to 1; empty where nothing is.
+    pub painted: Arc<Vec<f32>>,
+    /// The model that a soft body or a skin was moved by, which knows what solids are made of.
     pub model: Option<Arc<Model>>,
     /// Where the item is put.
     pub transform: Mat4,
@@ -105,6 +110,15 @@ impl Item {
     pub fn solid(&self) -> Option<&BodyModel> {
         let ItemKind::Body(b) = self.kind else { return None };
         self.model.as_ref()?.bodies.get(b).filter(|body| body.topology.is_solid())
+    }
+
+    /// Of the skin of a character: the number of the character, and mesh and vertex of each of the item's vertices.
+    pub fn skin(&self) -> Option<(usize, &[(u32, u32)])> {
+        let ItemKind::Collider(c) = self.kind else { return None };
+        match &self.model.as_ref()?.colliders.get(c)?.carrier {
+            Carrier::Skin { character, vertices } => Some((*character, vertices)),
+            Carrier::Script | Carrier::Bone(_) => None,
+        }
     }
 
     /// The vertices of a body whose triangles cross others; none of a collider.
@@ -172,6 +186,38 @@ impl Crossings {
     }
 }
 
+/// Where a skin has gained and lost volume (ROH-23). It takes about as long as posing the character, so it is done when first asked, once.
+#[derive(Debug)]
+pub struct Gains {
+    model: Arc<Model>,
+    collider: usize,
+    time: f64,
+    /// How far each vertex has come out, or gone in, m.
+    vertices: OnceLock<Vec<f32>>,
+}
+
+impl Gains {
+    /// Of a collider that is a skin, at a time, s.
+    pub fn new(model: &Arc<Model>, collider: usize, time: f64) -> Gains {
+        Gains { model: Arc::clone(model), collider, time, vertices: OnceLock::new() }
+    }
+
+    /// How far each vertex has come out, or gone in, seen from its bones, m.
+    pub fn vertices(&self) -> &[f32] {
+        self.vertices.get_or_init(|| self.find().unwrap_or_default())
+    }
+
+    fn find(&self) -> Option<Vec<f32>> {
+        let carrier = &self.model.colliders.get(self.collider)?.carrier;
+        let Carrier::Skin { character, vertices } = carrier else { return None };
+        let owner = self.model.characters.get(*character)?;
+        let posed = Posed::at(std::slice::from_ref(owner), self.time);
+        let gains = posed.characters.first()?.local_gains(owner);
+        let of = |&(mesh, v): &(u32, u32)| Some(*gains.get(mesh as usize)?.of_vertices.get(v as usize)?);
+        Some(vertices.iter().map(|vertex| (owner.scale * of(vertex).unwrap_or(0.0)) as f32).collect())
+    }
+}
+
 /// Everything that is seen at one instant.
 #[derive(Clone, Debug, Default)]
 pub struct Moment {
@@ -224,6 +270,8 @@ struct ColliderShape {
     plane: Option<DVec3>,
     /// Whether its triangles are the collider itself, not a likeness of a round shape.
     is_mesh: bool,
+    /// The first map that is painted on a skin.
+    painted: Arc<Vec<f32>>,
 }
 
 impl Capture {
@@ -263,7 +311,9 @@ impl Capture {
                 _ => None,
             };
             let (name, is_mesh) = (Arc::from(collider.name.as_str()), collider.form.mesh().is_some());
-            ColliderShape { name, positions: Arc::new(positions), mesh: Arc::new(mesh), plane, is_mesh }
+            let painted = Arc::new(painted(model, &collider.carrier));
+            let (positions, mesh) = (Arc::new(positions), Arc::new(mesh));
+            ColliderShape { name, positions, mesh, plane, is_mesh, painted }
         });
         let fine = model.bodies.iter().zip(&uvs).map(|(body, uvs)| {
             body.wrinkles.as_ref().map(|wrinkles| Arc::new(fine_mesh(&wrinkles.fine, uvs)))
@@ -305,6 +355,8 @@ impl Capture {
                 speeds: Arc::new(body.v.iter().map(|v| v.length() as f32).collect()),
                 contacts: Arc::new(touching.map(|c| c.vertex).collect()),
                 crossings: Arc::default(),
+                gains: None,
+                painted: Arc::default(),
                 model: Some(Arc::clone(&model)),
                 transform: Mat4::IDENTITY,
             });
@@ -333,12 +385,14 @@ impl Capture {
                 name: Arc::clone(&collider.name),
                 kind: ItemKind::Collider(c),
                 mesh: Arc::clone(&collider.mesh),
-                positions,
                 fine: None,
                 speeds: Arc::default(),
                 contacts: Arc::default(),
                 crossings: Arc::default(),
-                model: None,
+                gains: (!skin.is_empty()).then(|| Arc::new(Gains::new(&model, c, state.time))),
+                painted: Arc::clone(&collider.painted),
+                model: (!skin.is_empty()).then(|| Arc::clone(&model)),
+                positions,
                 transform,
             });
         }
@@ -364,6 +418,13 @@ fn fine_mesh(fine: &FineMesh, uvs: &[[f32; 2]]) -> ItemMesh {
         uvs: fine.uvs(&uvs).into_iter().map(|uv| uv.map(|c| c as f32)).collect(),
         ..ItemMesh::default()
     }
+}
+
+/// What the first map of a character has at the vertices of its skin; nothing for anything else.
+fn painted(model: &Model, carrier: &Carrier) -> Vec<f32> {
+    let Carrier::Skin { character, vertices } = carrier else { return Vec::new() };
+    let map = model.characters.get(*character).and_then(|character| character.maps.first());
+    map.map_or_else(Vec::new, |map| vertices.iter().map(|&(mesh, v)| map.at(mesh, v) as f32).collect())
 }
 
 /// The mesh of a body, which may have been torn since its model was made.

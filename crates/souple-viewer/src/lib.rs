@@ -26,5 +26,5 @@ mod artist;
 pub use artist::{Artist, ArtistError, Timings, WhichRenderer};
 pub use backdrop::Extent;
 pub use camera::Camera;
-pub use capture::{Capture, Crossings, Item, ItemKind, ItemMesh, Moment};
+pub use capture::{Capture, Crossings, Gains, Item, ItemKind, ItemMesh, Moment};
 pub use looks::{ItemLook, Line, Looks, Marker, Marks};

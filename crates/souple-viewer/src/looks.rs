@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use glam::Vec3;
-use souple::scene::{Look, Scene, Style, View};
+use souple::scene::{ColliderShape, Look, Scene, Style, View};
 use souple_formats::picture::Picture;
 
 use crate::backdrop::Extent;
@@ -53,6 +53,8 @@ pub struct Looks {
     pub bodies: Vec<ItemLook>,
     /// Looks of the colliders of the model.
     pub colliders: Vec<ItemLook>,
+    /// Which colliders are skins of characters.
+    pub skins: Vec<bool>,
     /// Camera, background, ground, light.
     pub view: View,
     /// What ground and shadows are made for; each moment's own without it, so that they move with the cloth.
@@ -62,7 +64,9 @@ pub struct Looks {
 impl Looks {
     /// The looks that a scene asks for. `texture` gives the image of a path; what it cannot give is drawn without.
     pub fn of_scene(scene: &Scene, mut texture: impl FnMut(&str) -> Option<Arc<Picture>>) -> Looks {
-        let mut looks = Looks { bodies: Vec::new(), colliders: Vec::new(), view: scene.view, extent: None };
+        let skins = scene.colliders.iter().map(|c| matches!(c.shape, ColliderShape::Skin(_))).collect();
+        let mut looks =
+            Looks { bodies: Vec::new(), colliders: Vec::new(), skins, view: scene.view, extent: None };
         for (b, body) in scene.bodies.iter().enumerate() {
             looks.bodies.push(item_look(
                 body.look.as_ref(),
@@ -76,12 +80,26 @@ impl Looks {
         looks
     }
 
-    /// Gives every body one style, keeping colours and textures (ESSI-15, ESSI-16).
+    /// Gives every body one style, keeping colours and textures (ESSI-15, ESSI-16); and skins of characters, where there are no
+    /// bodies. Styles that show what only skins have are given to them alone.
     pub fn set_style(&mut self, style: &str) {
-        for look in &mut self.bodies {
+        let of_skins = Quantity::ALL.into_iter().any(|q| q.is_of_skins() && q.name() == style);
+        let alone = of_skins || self.bodies.is_empty();
+        let skins = self.colliders.iter_mut().zip(&self.skins).filter(|(_, skin)| alone && **skin);
+        let bodies = self.bodies.iter_mut().filter(|_| !of_skins);
+        for look in bodies.chain(skins.map(|(look, _)| look)) {
             look.style = style.into();
             look.parameters.clear();
             look.range = None;
+        }
+    }
+
+    /// Shows what is painted on the skins of characters.
+    pub fn show_painted(&mut self) {
+        for (look, _) in self.colliders.iter_mut().zip(&self.skins).filter(|(_, skin)| **skin) {
+            look.style = Quantity::Painted.name().into();
+            look.parameters.clear();
+            look.range = Some([0.0, 1.0]);
         }
     }
 
@@ -107,20 +125,28 @@ impl Looks {
                 |look: &ItemLook| look.range.is_none() && styles.quantity(&look.style) == Some(quantity);
             let mut values = Vec::new();
             for item in moments.iter().flat_map(|moment| &moment.items) {
-                if matches!(item.kind, ItemKind::Body(_)) && self.of(item).is_some_and(fitted) {
+                let counts = matches!(item.kind, ItemKind::Body(_)) || quantity.is_of_skins();
+                if counts && self.of(item).is_some_and(fitted) {
                     values.extend(quantity.seen_values(item));
                 }
             }
             let range = quantity.range_of(&mut values);
-            self.bodies.iter_mut().filter(|look| fitted(look)).for_each(|look| look.range = Some(range));
+            let skins = self.colliders.iter_mut().filter(|_| quantity.is_of_skins());
+            let looks = self.bodies.iter_mut().chain(skins);
+            looks.filter(|look| fitted(look)).for_each(|look| look.range = Some(range));
         }
     }
 
     /// The quantity shown by colours, with its range, for the legend. None when bodies show different ones: a legend could
     /// be true for some of them only. `drawn` says which styles the renderer can draw.
     pub fn legend(&self, styles: &StyleSheet, drawn: impl Fn(&str) -> bool) -> Option<(Quantity, [f32; 2])> {
-        let looks = self.bodies.iter().filter(|look| look.visible && drawn(&look.style));
-        let mut shown = looks.filter_map(|look| Some((styles.quantity(&look.style)?, look.range?)));
+        let bodies = self.bodies.iter().map(|look| (look, false));
+        let looks = bodies.chain(self.colliders.iter().map(|look| (look, true)));
+        let mut shown =
+            looks.filter(|(look, _)| look.visible && drawn(&look.style)).filter_map(|(look, is_collider)| {
+                let quantity = styles.quantity(&look.style)?;
+                (!is_collider || quantity.is_of_skins()).then_some((quantity, look.range?))
+            });
         let first = shown.next()?;
         shown.all(|other| other == first).then_some(first)
     }
@@ -150,6 +176,8 @@ pub fn style_name(style: &Style) -> Arc<str> {
         Style::Curvature => "curvature".into(),
         Style::Contact => "contact".into(),
         Style::Crossing => "crossing".into(),
+        Style::Volume => "volume".into(),
+        Style::Painted => "painted".into(),
     }
 }
 
@@ -222,4 +250,37 @@ pub struct Marks {
     pub lines: Vec<Line>,
     /// Points.
     pub points: Vec<Marker>,
+}
+
+#[cfg(test)]
+mod tests {
+    use souple::scene::{Body, Collider, SkinShape};
+
+    use super::*;
+
+    #[test]
+    fn styles_of_skins_are_for_skins_alone() {
+        let skin = Collider { shape: ColliderShape::Skin(SkinShape::default()), ..Collider::default() };
+        let mut scene = Scene {
+            bodies: vec![Body::default()],
+            colliders: vec![Collider::default(), skin],
+            ..Scene::default()
+        };
+        let styles = |looks: &Looks| -> Vec<String> {
+            looks.bodies.iter().chain(&looks.colliders).map(|look| look.style.to_string()).collect()
+        };
+        let mut looks = Looks::of_scene(&scene, |_| None);
+        looks.set_style("volume");
+        assert_eq!(styles(&looks), ["standard", "standard", "volume"]);
+        looks.set_style("toon");
+        assert_eq!(styles(&looks), ["toon", "standard", "volume"], "there is a body");
+        looks.show_painted();
+        assert_eq!(styles(&looks), ["toon", "standard", "painted"]);
+        let sheet = StyleSheet::built_in();
+        assert_eq!(looks.legend(&sheet, |_| true), Some((Quantity::Painted, [0.0, 1.0])));
+        scene.bodies.clear();
+        let mut looks = Looks::of_scene(&scene, |_| None);
+        looks.set_style("toon");
+        assert_eq!(styles(&looks), ["standard", "toon"], "a character alone");
+    }
 }

@@ -1,6 +1,6 @@
 //! What a scene is made of, as a tree: for the tree of the studio and for GraphViz (FAU-72).
 //!
-//! Scene → groups → solver and bodies → energies, limits, tearing, pins, mappings; links between bodies, colliders and wind hang
+//! Scene → groups → solver and bodies → energies, limits, tearing, pins, mappings; links between bodies, characters, colliders and wind hang
 //! from the scene.
 //! Names and kinds are data, `detail` is one line for a person. Hands (grabs, fan) are not part of a scene and not shown.
 //!
@@ -46,6 +46,8 @@ pub enum NodeKind {
     Link,
     /// A rigid collider.
     Collider,
+    /// An animated character.
+    Character,
     /// The moving air.
     Wind,
 }
@@ -65,6 +67,7 @@ impl NodeKind {
             NodeKind::Mapping => "mapping",
             NodeKind::Link => "link",
             NodeKind::Collider => "collider",
+            NodeKind::Character => "character",
             NodeKind::Wind => "wind",
         }
     }
@@ -80,6 +83,7 @@ impl NodeKind {
             NodeKind::Mapping => ("ellipse", "#e3d9f2"),
             NodeKind::Link => ("ellipse", "#f2ead0"),
             NodeKind::Collider => ("hexagon", "#d9ecd9"),
+            NodeKind::Character => ("hexagon", "#ecdfe9"),
             NodeKind::Wind => ("ellipse", "#d9ecf2"),
         }
     }
@@ -94,7 +98,7 @@ pub struct Node {
     pub name: String,
     /// One line about it.
     pub detail: String,
-    /// Its place among its kind: body, group, link or collider number in the model, energy or pin number of its body.
+    /// Its place among its kind: body, group, link, character or collider number in the model, energy or pin number of its body.
     pub index: usize,
     /// The node it hangs from; `None` for the scene.
     pub parent: Option<usize>,
@@ -192,6 +196,9 @@ pub fn scene_graph(scene: &Scene, model: &Model) -> Graph {
             },
         };
         graph.add(Some(root), NodeKind::Link, k, name, detail);
+    }
+    for (c, character) in model.characters.iter().enumerate() {
+        graph.add(Some(root), NodeKind::Character, c, &character.name, character_detail(character));
     }
     for (c, collider) in model.colliders.iter().enumerate() {
         graph.add(Some(root), NodeKind::Collider, c, &collider.name, collider_detail(collider, model));
@@ -320,6 +327,16 @@ fn link_detail(link: &LinkModel, model: &Model) -> String {
     let [one, other] = link.bodies.map(|b| model.bodies[b].name.as_str());
     let coupling = if link.is_strong { "one system" } else { "forces held during a step" };
     format!("{} from {one} to {other}, {coupling}", count(link.links.len(), "spring", "springs"))
+}
+
+fn character_detail(character: &CharacterModel) -> String {
+    let rig = &character.rig;
+    let vertices = rig.meshes.iter().map(|mesh| mesh.mesh.positions.len()).sum();
+    let played: Vec<&str> =
+        character.clips.iter().map(|played| rig.clips[played.clip].name.as_str()).collect();
+    let plays = if played.is_empty() { "stands".into() } else { format!("plays {}", played.join(" and ")) };
+    let nodes = count(rig.skeleton.names.len(), "node", "nodes");
+    format!("{}, {nodes}, {plays}", count(vertices, "vertex", "vertices"))
 }
 
 fn collider_detail(collider: &ColliderModel, model: &Model) -> String {

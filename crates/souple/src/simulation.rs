@@ -518,7 +518,7 @@ impl Simulation {
     }
 
     /// Where characters are now.
-    fn posed(&self) -> Cow<'_, Posed> {
+    pub fn posed(&self) -> Cow<'_, Posed> {
         let last = &self.control.characters[1];
         if last.time == self.state.time {
             Cow::Borrowed(last)

@@ -6,8 +6,8 @@ use souple::measure::intersections;
 use souple::model::PinCarrier;
 use souple::scene::{
     Body, Border, Character, Collider, ColliderShape, Follow, Grid, GridPlane, Group, InlineMesh, JointBulge,
-    Key, Motion, Pin, Placement, PlayedClip, Rig, RigSource, Scene, Select, Shape, SkinShape, SkinVolume,
-    Skinning, SolverKind, SphereShape, Time,
+    Key, Motion, PaintedMap, Pin, Placement, PlayedClip, Rig, RigSource, Scene, Select, Shape, SkinShape,
+    SkinVolume, Skinning, SolverKind, SphereShape, Time,
 };
 use souple::skin::generate::{Limb, add_turns, limb};
 use souple::{ModelBuilder, Simulation};
@@ -369,6 +369,45 @@ fn a_wrong_number_of_a_kept_volume_is_named() {
     rigid.characters[0].volume = Some(SkinVolume::default());
     let error = ModelBuilder::new(&rigid).build().unwrap_err();
     assert!(error.to_string().contains("character[0].volume"), "{error}");
+}
+
+#[test]
+fn painted_maps_are_checked_and_kept_by_mesh() {
+    let mut two = arm();
+    let mut hat = two.meshes[0].clone();
+    hat.name = "hat".into();
+    two.meshes.push(hat);
+    let count = two.meshes[0].positions.len();
+    let build = |maps: Vec<PaintedMap>| {
+        let mut scene = scene(SolverKind::Xpbd);
+        scene.characters[0].rig = RigSource::Inline(two.clone());
+        scene.characters[0].maps = maps;
+        ModelBuilder::new(&scene).build().map_err(|error| format!("{error}; {}", error.help))
+    };
+    let values: Vec<f64> = (0..2 * count).map(|v| v as f64 / (2 * count) as f64).collect();
+    let both = PaintedMap { name: "both".into(), mesh: None, values: values.clone() };
+    let hat = PaintedMap { name: "hat".into(), mesh: Some("hat".into()), values: values[count..].to_vec() };
+    let model = build(vec![both.clone(), hat.clone()]).unwrap();
+    let [a, b] = &model.characters[0].maps[..] else { panic!("two maps") };
+    assert_eq!((a.at(0, 3), a.at(1, 3)), (values[3], values[count + 3]));
+    assert_eq!((b.at(0, 3), b.at(1, 3)), (0.0, values[count + 3]));
+    assert_ne!(model.fingerprint, build(vec![both.clone()]).unwrap().fingerprint);
+    type Change<'a> = &'a dyn Fn(&mut PaintedMap);
+    let cases: [(Change, &str); 7] = [
+        (&|m| m.name = String::new(), "character[0].map[1].name: a map needs a name"),
+        (&|m| m.name = "both".into(), "another map of this character is called 'both'"),
+        (&|m| m.mesh = Some("shoe".into()), "map[1].mesh: the rig has no mesh 'shoe'; it has: limb, hat"),
+        (&|m| m.mesh = None, "map[1].values: "),
+        (&|m| m.values[5] = 1.5, "map[1].values[5]: a map goes from 0 to 1, not to 1.5"),
+        (&|m| m.values[6] = f64::NAN, "map[1].values[6]"),
+        (&|m| m.values.clear(), "0 values for"),
+    ];
+    for (change, expected) in cases {
+        let mut wrong = hat.clone();
+        change(&mut wrong);
+        let found = build(vec![both.clone(), wrong]).err().unwrap_or_default();
+        assert!(found.contains(expected), "{expected}: {found}");
+    }
 }
 
 /// What cloth runs into, and what is drawn, is the skin with its volume.

@@ -33,6 +33,7 @@ fn places(rig: &Rig, skinning: Skinning, volume: Option<SkinVolume>) -> (Vec<DVe
         rig: Arc::new(rig),
         clips: Vec::new(),
         skinning,
+        maps: Vec::new(),
         pose: Pose::IDENTITY,
         scale: 1.0,
         motion: None,
@@ -172,7 +173,7 @@ pub fn order() -> Vec<Case> {
     other.meshes[0].joints.iter_mut().for_each(|joint| *joint = 2 - *joint);
     let mut cases = Vec::new();
     for preset in PRESETS {
-        let wide = JointBulge { width: 0.6, ..JointBulge::default() };
+        let wide = JointBulge { width: Some(0.6), ..JointBulge::default() };
         let written = Some(SkinVolume { preset, joints: vec![wide], ..SkinVolume::default() });
         let skinned = places(&rig, Skinning::LinearBlend, None).0;
         let (one, two) = (

@@ -59,7 +59,7 @@ fn tidy(text: &str) -> String {
     while let Some(open) = rest.find(" (") {
         let Some(close) = rest[open..].find(')') else { break };
         let inside = &rest[open + 2..open + close];
-        let is_id = ["ESSI-", "GRI-", "FAU-", "SIM-"].iter().any(|start| inside.starts_with(start));
+        let is_id = ["ESSI-", "GRI-", "FAU-", "SIM-", "ROH-"].iter().any(|start| inside.starts_with(start));
         out.push_str(&rest[..if is_id { open } else { open + close + 1 }]);
         rest = &rest[open + close + 1..];
     }

@@ -36,6 +36,8 @@ pub enum Icon {
     Scissors,
     /// A fan.
     Fan,
+    /// A brush.
+    Brush,
     /// A triangle with a stroke: look here.
     Warning,
     /// A disc with a cross.
@@ -234,6 +236,10 @@ pub fn paint(painter: &Painter, square: Rect, icon: Icon, colour: Color32) {
                 polygon(&[point(0.06, 0.0), point(0.36, -0.42), point(0.50, -0.02), point(0.42, 0.34)]);
             }
             painter.circle_filled(square.center(), 0.09 * side, colour);
+        }
+        Icon::Brush => {
+            line(&[(0.96, 0.04), (0.50, 0.52)]);
+            polygon(&[(0.34, 0.44), (0.58, 0.68), (0.40, 0.90), (0.06, 0.96), (0.12, 0.62)]);
         }
         Icon::Warning => {
             let points = [at(0.5, 0.06), at(0.98, 0.92), at(0.02, 0.92)];

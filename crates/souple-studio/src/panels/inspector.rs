@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use eframe::egui::{self, ScrollArea, Ui};
-use souple::scene::{Border, Pull, Scene, Select, Shape};
+use souple::scene::{Border, ColliderShape, Pull, Scene, Select, Shape};
 use souple_viewer::ItemKind;
 
 use super::fields::{Effect, Form, live, restart, words_only};
 use super::icons::{Icon, icon_button, icon_label};
 use super::inspector_body::{body_fields, body_line, for_form, from_form, pin_fields, pull_fields};
+use super::inspector_character::{self, character_line};
 use super::inspector_look::{LookWish, cells_field, look_fields};
 use super::inspector_solid::{link_fields, link_line, mechanics_field};
 use super::inspector_world::{
@@ -52,6 +53,7 @@ pub fn show(app: &mut StudioApp, ui: &mut Ui) {
             Object::Pull(b, p) => pull(app, ui, b, p),
             Object::Link(k) => link(app, ui, k),
             Object::Collider(c) => collider(app, ui, c),
+            Object::Character(c) => inspector_character::show(app, ui, c),
         });
     });
 }
@@ -67,6 +69,7 @@ fn object_id(object: Object) -> (u8, usize, usize) {
         Object::Pull(b, p) => (5, b, p),
         Object::Collider(c) => (6, c, 0),
         Object::Link(k) => (7, k, 0),
+        Object::Character(c) => (8, c, 0),
     }
 }
 
@@ -94,6 +97,9 @@ fn head(app: &mut StudioApp, ui: &mut Ui, object: Object, name: &str) {
         }
         Object::Link(k) => ("Link", scene.links.get(k).map_or_else(String::new, link_line)),
         Object::Collider(c) => ("Collider", scene.colliders.get(c).map_or_else(String::new, collider_line)),
+        Object::Character(c) => {
+            ("Character", scene.characters.get(c).map_or_else(String::new, character_line))
+        }
     };
     ui.horizontal(|ui| {
         ui.add(egui::Label::new(egui::RichText::new(kind).weak()));
@@ -143,7 +149,7 @@ fn restart_bar(app: &mut StudioApp, ui: &mut Ui) {
     });
 }
 
-fn rename(app: &mut StudioApp, object: Object, new: Option<String>) {
+pub(super) fn rename(app: &mut StudioApp, object: Object, new: Option<String>) {
     let Some(new) = new else { return };
     match app.document.rename(object, &new) {
         Ok(()) => {
@@ -177,6 +183,7 @@ fn scene(app: &mut StudioApp, ui: &mut Ui) {
     let parts: Vec<(Object, String)> = (0..scene.bodies.len())
         .map(Object::Body)
         .chain((0..scene.links.len()).map(Object::Link))
+        .chain((0..scene.characters.len()).map(Object::Character))
         .chain((0..scene.colliders.len()).map(Object::Collider))
         .chain((0..scene.groups.len()).map(Object::Group))
         .chain(scene.wind.is_some().then_some(Object::Wind))
@@ -428,5 +435,13 @@ fn collider(app: &mut StudioApp, ui: &mut Ui, c: usize) {
         }
     });
     rename(app, Object::Collider(c), name);
+    let shape = app.document.scene().colliders.get(c).map(|collider| &collider.shape);
+    if let Some(ColliderShape::Skin(skin)) = shape
+        && let Some(owner) =
+            app.document.scene().characters.iter().position(|character| character.name == skin.character)
+        && ui.button("To its character").on_hover_text("Clips, skinning, volume").clicked()
+    {
+        app.select(Object::Character(owner));
+    }
     wish_for(app, wish, Object::Collider(c));
 }

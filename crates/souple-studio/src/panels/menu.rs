@@ -79,6 +79,13 @@ fn file(app: &mut StudioApp, ui: &mut Ui) {
             app.ask_file(purpose);
         }
     }
+    let character = app.painted_character();
+    let bake = ui.add_enabled(character.is_some(), Button::new("Bake character…"));
+    let bake =
+        bake.on_hover_text("Its clips with the skin as it is here, for other programs: .glb, .pc2, .mdd");
+    if let (true, Some(c)) = (bake.on_disabled_hover_text("There is no character").clicked(), character) {
+        app.ask_file(Purpose::Bake(c));
+    }
     ui.separator();
     if ui.button("Quit").clicked() {
         app.ask_to_quit();
@@ -117,6 +124,9 @@ fn add(app: &mut StudioApp, ui: &mut Ui) {
     }
     if ui.button("Rigid body").on_hover_text("A ball of wood: nothing bends it").clicked() {
         app.add(|document| document.add_rigid());
+    }
+    if ui.button("Character…").on_hover_text("A glTF file with bones: .glb or .gltf").clicked() {
+        app.ask_file(Purpose::Character);
     }
     if ui.button("Soft mesh…").on_hover_text("A mesh file: .obj, .ply, .stl or .3ds").clicked() {
         app.ask_file(Purpose::Mesh(MeshUse::SoftBody));

@@ -1,4 +1,4 @@
-//! The tree of the scene: groups, solvers, bodies with what acts on them and the layers that follow, links, colliders, wind.
+//! The tree of the scene: groups, solvers, bodies with what acts on them and the layers that follow, links, characters, colliders, wind.
 
 use eframe::egui::{self, ScrollArea, Ui};
 use souple::graph::{Graph, NodeKind};
@@ -71,6 +71,7 @@ fn line(ui: &mut Ui, app: &StudioApp, graph: &Graph, node: usize, chosen: &mut O
             | NodeKind::Pin
             | NodeKind::Link
             | NodeKind::Collider
+            | NodeKind::Character
             | NodeKind::Wind
     ) || matches!(object, Object::Pull(..));
     icon_label(ui, Icon::Dot, colour(this.kind, ui.visuals().dark_mode));
@@ -94,6 +95,7 @@ fn colour(kind: NodeKind, dark: bool) -> egui::Color32 {
         NodeKind::Mapping => SERIES[3],
         NodeKind::Link => SERIES[5],
         NodeKind::Collider => SERIES[2],
+        NodeKind::Character => SERIES[3],
         NodeKind::Wind => SERIES[0],
     }
 }
@@ -121,6 +123,7 @@ pub fn object_of(graph: &Graph, node: usize, scene: &Scene) -> Object {
         }
         NodeKind::Link => Object::Link(this.index),
         NodeKind::Collider => Object::Collider(this.index),
+        NodeKind::Character => Object::Character(this.index),
         NodeKind::Wind => Object::Wind,
     }
 }

@@ -63,6 +63,8 @@ fn body(name: &str, positions: Vec<Vec3>, mesh: ItemMesh) -> Item {
         contacts: Arc::default(),
         crossings: Arc::default(),
         fine: None,
+        gains: None,
+        painted: Arc::default(),
         model: None,
         transform: Mat4::IDENTITY,
     }
@@ -111,6 +113,7 @@ pub(crate) fn looks(moment: &Moment, style: &str) -> Looks {
     Looks {
         bodies: of(look(style)),
         colliders: of(grey),
+        skins: vec![false; moment.items.len()],
         view: View { ground: false, background: Some([0.0; 3]), ..View::default() },
         extent: None,
     }

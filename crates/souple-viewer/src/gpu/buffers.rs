@@ -82,6 +82,7 @@ pub(super) struct GpuItem {
 struct Held {
     mesh: Arc<ItemMesh>,
     positions: Arc<Vec<Vec3>>,
+    painted: Arc<Vec<f32>>,
     shown: Option<(Quantity, [f32; 2])>,
     as_edges: bool,
 }
@@ -119,7 +120,9 @@ impl GpuItem {
         self.sent = 0;
         if same_mesh
             && same_place
-            && held.is_some_and(|held| held.shown == shown && held.as_edges == as_edges)
+            && held.is_some_and(|held| {
+                held.shown == shown && held.as_edges == as_edges && Arc::ptr_eq(&held.painted, &item.painted)
+            })
         {
             return;
         }
@@ -158,7 +161,8 @@ impl GpuItem {
         self.vertices.write(device, queue, &self.scratch);
         self.sent = self.scratch.len();
         let (mesh, positions) = (Arc::clone(mesh), Arc::clone(positions));
-        self.held = Some(Held { mesh, positions, shown, as_edges });
+        let painted = Arc::clone(&item.painted);
+        self.held = Some(Held { mesh, positions, painted, shown, as_edges });
     }
 
     fn indices(

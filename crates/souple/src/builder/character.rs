@@ -8,9 +8,12 @@ use crate::math::{Pose, rotation};
 use crate::mesh::ColliderMesh;
 use crate::model::{BodyModel, BoneCarrier, Carrier, ColliderForm, PinCarrier};
 use crate::scene::{
-    Body, Character, Collider, Follow, JointBulge, PlayedClip, RigSource, SkinShape, SkinVolume, Skinning,
+    Body, Character, Collider, Follow, JointBulge, PaintedMap, PlayedClip, RigSource, SkinShape, SkinVolume,
+    Skinning,
 };
-use crate::skin::{CharacterModel, CompiledRig, PlayedModel, Posed, RigError, SkinPoint, VolumeKeeper};
+use crate::skin::{
+    CharacterModel, CompiledRig, MapModel, PlayedModel, Posed, RigError, SkinPoint, VolumeKeeper,
+};
 
 /// The characters of a scene, and where they are when it starts.
 pub(super) struct Characters {
@@ -240,8 +243,9 @@ fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
     };
     Ok(CharacterModel {
         name: character.name.clone(),
-        rig,
         volume,
+        maps: build_maps(at, &character.maps, &rig)?,
+        rig,
         clips,
         skinning: character.skinning,
         pose: Pose { rotation: turn, translation },
@@ -249,6 +253,62 @@ fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
         pivot: character.motion.as_ref().and_then(|m| m.pivot).map_or(translation, Into::into),
         motion: character.motion.clone(),
     })
+}
+
+fn build_maps(at: &str, written: &[PaintedMap], rig: &CompiledRig) -> Checked<Vec<MapModel>> {
+    let mut maps: Vec<MapModel> = Vec::new();
+    for (k, PaintedMap { name, mesh, values }) in written.iter().enumerate() {
+        let at = format!("{at}.map[{k}]");
+        let field = |name: &str| format!("{at}.{name}");
+        if name.is_empty() {
+            return wrong(&field("name"), "a map needs a name", "say what it is: `name = \"softness\"`");
+        }
+        if maps.iter().any(|other| other.name == *name) {
+            let problem = format!("another map of this character is called '{name}'");
+            return wrong(&field("name"), problem, "give each a name of its own");
+        }
+        let painted: Vec<usize> = match mesh {
+            None => (0..rig.meshes.len()).collect(),
+            Some(mesh) => {
+                let found: Vec<usize> =
+                    (0..rig.meshes.len()).filter(|m| rig.meshes[*m].name == *mesh).collect();
+                if found.len() != 1 {
+                    let known = rig.meshes.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", ");
+                    let many = if found.is_empty() { "no mesh" } else { "several meshes" };
+                    return wrong(
+                        &field("mesh"),
+                        format!("the rig has {many} '{mesh}'"),
+                        format!("it has: {known}; without `mesh` values are of all of them, in this order"),
+                    );
+                }
+                found
+            }
+        };
+        let count = |m: &usize| rig.meshes[*m].mesh.positions.len();
+        let needed: usize = painted.iter().map(count).sum();
+        if values.len() != needed {
+            return wrong(
+                &field("values"),
+                format!("{} values for {needed} vertices", values.len()),
+                "give one value per vertex, in the order of the file",
+            );
+        }
+        if let Some(v) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
+            return wrong(
+                &field(&format!("values[{v}]")),
+                format!("a map goes from 0 to 1, not to {}", values[v]),
+                "divide all values by the largest",
+            );
+        }
+        let mut rest = &values[..];
+        let mut per_mesh = vec![Vec::new(); rig.meshes.len()];
+        for m in painted {
+            let (of, others) = rest.split_at(count(&m));
+            (per_mesh[m], rest) = (of.to_vec(), others);
+        }
+        maps.push(MapModel { name: name.clone(), values: per_mesh });
+    }
+    Ok(maps)
 }
 
 /// Checks how a skin keeps its volume.
@@ -296,7 +356,7 @@ pub fn check_volume(at: &str, written: &SkinVolume, skinning: Skinning, rig: &Co
         not_negative(&field("gain"), joint.gain.unwrap_or(1.0), "1")?;
         not_negative(&field("weight_exponent"), joint.weight_exponent, "1")?;
         not_negative(&field("distance_exponent"), joint.distance_exponent, "1")?;
-        positive(&field("width"), joint.width, "0.25")?;
+        positive(&field("width"), joint.width.unwrap_or(1.0), "0.25")?;
         finite(&field("offset"), joint.offset.unwrap_or(0.0))?;
         positive(&field("folds"), joint.folds, "3")?;
         if let Some(axes) = joint.axes {

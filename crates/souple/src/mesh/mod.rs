@@ -12,6 +12,7 @@ pub mod octree;
 mod opening;
 pub mod patch;
 pub mod pattern_stretch;
+pub mod polygons;
 pub mod star;
 pub mod surface_nets;
 pub mod tear;

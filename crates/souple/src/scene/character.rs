@@ -21,6 +21,9 @@ scene_type! {
         /// How its skin keeps its volume where joints bend; without it, it does not.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub volume: Option<SkinVolume>,
+        /// Numbers painted on its skin, by name.
+        #[serde(rename = "map", skip_serializing_if = "Vec::is_empty")]
+        pub maps: Vec<PaintedMap>,
         /// Where its origin is put, m.
         pub position: Vec3,
         /// How it is turned: unit axis times angle in degrees.
@@ -41,6 +44,7 @@ impl Default for Character {
             clips: Vec::new(),
             skinning: Skinning::default(),
             volume: None,
+            maps: Vec::new(),
             position: [0.0; 3],
             rotate_deg: [0.0; 3],
             scale: 1.0,
@@ -97,6 +101,21 @@ impl Default for PlayedClip {
 }
 
 scene_type! {
+    /// A number from 0 to 1 at each vertex of a mesh of the rig (SIM-12): what a brush paints. What it means, those say that name it.
+    #[serde(default)]
+    #[derive(Default)]
+    pub struct PaintedMap {
+        /// Name, unique in the character.
+        pub name: String,
+        /// Name of the mesh; without it, that of all its meshes, one after the other as the rig has them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub mesh: Option<String>,
+        /// From 0 to 1, one per vertex.
+        pub values: Vec<f64>,
+    }
+}
+
+scene_type! {
     /// How bones move a skin.
     #[derive(Copy, Default, Eq)]
     pub enum Skinning {
@@ -123,6 +142,13 @@ scene_type! {
         pub target: f64,
         /// How much joints give back, times what they lose: 1 keeps the volume, more exaggerates, 0 leaves them alone.
         pub gain: f64,
+        /// Rounds in which the area is kept, too (ROH-67): 0 leaves it, 4 are enough. The volume stays exact.
+        pub area_rounds: u32,
+        /// Push parts of the skin that run into each other back to where they touch (ROH-62).
+        pub avoid_crossing: bool,
+        /// Cut the triangles of bulges into smaller ones (ROH-60).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub subdivide: Option<SubdivideSkin>,
         /// Joints that are different.
         #[serde(rename = "joint", skip_serializing_if = "Vec::is_empty")]
         pub joints: Vec<JointBulge>,
@@ -136,8 +162,32 @@ impl Default for SkinVolume {
             method: VolumeMethod::default(),
             target: 1.0,
             gain: 1.0,
+            area_rounds: 0,
+            avoid_crossing: false,
+            subdivide: None,
             joints: Vec::new(),
         }
+    }
+}
+
+scene_type! {
+    /// Where the triangles of a skin are cut into smaller ones: where it was bound, once.
+    #[serde(default)]
+    pub struct SubdivideSkin {
+        /// How often edges are halved, at most.
+        pub levels: u32,
+        /// Edges longer than this are halved, lengths of the file; 0 for all.
+        pub size: f64,
+        /// Of triangles with a vertex whose γ is more than this share of the largest of its joint.
+        pub gamma: f64,
+        /// How many more triangles around them.
+        pub margin: u32,
+    }
+}
+
+impl Default for SubdivideSkin {
+    fn default() -> Self {
+        SubdivideSkin { levels: 1, size: 0.0, gamma: 0.1, margin: 1 }
     }
 }
 
@@ -156,6 +206,8 @@ scene_type! {
         Muscle,
         /// As a muscle, in folds (ROH-41, 57).
         Folds,
+        /// All around the bone that carries the joint, across it: a bone that gets longer thins its skin, one that gets shorter swells it (ROH-64).
+        Stretch,
     }
 }
 
@@ -190,8 +242,9 @@ scene_type! {
         pub weight_exponent: f64,
         /// Of `automatic`: exponent of the distance to the bone.
         pub distance_exponent: f64,
-        /// Of the others: where γ is down to 1/e, lengths of the bone.
-        pub width: f64,
+        /// Of the others: where γ is down to 1/e, lengths of the bone. Without it, that of the preset.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub width: Option<f64>,
         /// Of the others: middle of the bulge along the bone, from the joint, lengths of the bone; negative is before it. Without it, that of
         /// the preset.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -221,7 +274,7 @@ impl Default for JointBulge {
             gain: None,
             weight_exponent: 1.0,
             distance_exponent: 1.0,
-            width: 0.25,
+            width: None,
             offset: None,
             axes: None,
             folds: 3.0,

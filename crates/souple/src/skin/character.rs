@@ -5,8 +5,9 @@ use std::sync::Arc;
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::clip::LocalPose;
-use super::keeper::{self, KeeperScratch, KeptVolume, VolumeKeeper};
-use super::rig::CompiledRig;
+use super::keeper::{self, JointVolume, KeeperScratch, KeptVolume, VolumeKeeper};
+use super::prisms::{LocalGains, local_gains, regions};
+use super::rig::{CompiledRig, SkinMesh};
 use super::skeleton::rigid_part;
 use super::skinning::BoneMotion;
 use crate::contact::proximity::point_triangle;
@@ -29,6 +30,8 @@ pub struct CharacterModel {
     pub skinning: Skinning,
     /// What keeps the volume of its skin.
     pub volume: Option<Arc<VolumeKeeper>>,
+    /// What is painted on its skin.
+    pub maps: Vec<MapModel>,
     /// Where it was put.
     pub pose: Pose,
     /// Scale of its lengths.
@@ -42,7 +45,7 @@ pub struct CharacterModel {
 impl CharacterModel {
     /// Adds what decides how it moves to the hash of a model.
     pub(crate) fn hash(&self, hash: &mut Hasher) {
-        let CharacterModel { name: _, rig, clips, skinning, volume, pose, scale, motion, pivot } = self;
+        let CharacterModel { name: _, rig, clips, skinning, volume, maps, pose, scale, motion, pivot } = self;
         hash.text(&format!("character {clips:?}{skinning:?}{pose:?}{scale:?}{motion:?}{pivot:?}"));
         if let Some(volume) = volume {
             hash.text(&format!("{:?}", volume.written));
@@ -58,10 +61,30 @@ impl CharacterModel {
             }
         }
         hash.text(&format!("{:?}", rig.bindings));
+        for map in maps {
+            hash.text(&map.name);
+            map.values.iter().flatten().for_each(|value| hash.number(*value));
+        }
         for track in rig.clips.iter().flat_map(|clip| &clip.tracks) {
             hash.text(&format!("{} {:?} {:?}", track.node, track.target, track.interpolation));
             track.times.iter().chain(&track.values).for_each(|value| hash.number(*value));
         }
+    }
+}
+
+/// Numbers from 0 to 1 on the vertices of a skin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapModel {
+    /// Name.
+    pub name: String,
+    /// One per vertex of each mesh of the rig; none for meshes that it was not painted on.
+    pub values: Vec<Vec<f64>>,
+}
+
+impl MapModel {
+    /// What is painted on a vertex of a mesh; 0 where nothing is.
+    pub fn at(&self, mesh: u32, v: u32) -> f64 {
+        self.values.get(mesh as usize).and_then(|of| of.get(v as usize)).copied().unwrap_or(0.0)
     }
 }
 
@@ -136,7 +159,8 @@ pub struct PosedCharacter {
 
 impl PosedCharacter {
     fn set(&mut self, character: &CharacterModel, t: f64) {
-        let CharacterModel { name: _, rig, clips, skinning, volume, pose, scale, motion, pivot } = character;
+        let CharacterModel { name: _, rig, clips, skinning, volume, maps: _, pose, scale, motion, pivot } =
+            character;
         self.scale = *scale;
         self.pose = match motion {
             Some(motion) => pose_at(motion, *pivot, t).compose(pose),
@@ -181,6 +205,25 @@ impl PosedCharacter {
     /// Volume inside the skin that it has now, measured on it, cubes of lengths of its file; none if nothing keeps it.
     pub fn skin_volume(&self, character: &CharacterModel) -> Option<f64> {
         character.volume.as_ref().map(|keeper| keeper.volume(&self.skin))
+    }
+
+    /// What each joint that is bent does to the volume of its skin, by node; none if nothing keeps it.
+    pub fn joint_volumes(&self) -> &[JointVolume] {
+        if self.volume.is_some() { &self.scratch.joints } else { &[] }
+    }
+
+    /// Where the skin of each mesh has gained and lost volume, from where it was bound, by prisms (ROH-21, 23). Lengths are those of the file; bones are
+    /// those of the binding of the mesh.
+    pub fn local_gains(&self, character: &CharacterModel) -> Vec<LocalGains> {
+        let unscaled = 1.0 / self.scale;
+        let of_mesh = |(m, mesh): (u32, &SkinMesh)| {
+            let vertices = 0..mesh.mesh.positions.len();
+            let was: Vec<DVec3> = vertices.clone().map(|v| mesh.morphed(v, &self.local.morphs)).collect();
+            let now: Vec<DVec3> = vertices.map(|v| unscaled * self.vertex(character, m, v as u32)).collect();
+            let bones: Vec<DAffine3> = self.motions[mesh.binding].iter().map(|bone| bone.matrix).collect();
+            local_gains(&mesh.mesh.triangles, &regions(mesh), &was, &now, &bones)
+        };
+        (0u32..).zip(&character.rig.meshes).map(of_mesh).collect()
     }
 
     /// Where a vertex of a mesh is in the frame of the character, m.

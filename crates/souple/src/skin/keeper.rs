@@ -1,8 +1,9 @@
-//! Skins that keep their volume (ROH-20…43, 51…59, 69): after bones have moved a skin, what each joint has lost comes back as bulges beside it.
+//! Skins that keep their volume (ROH-20…43, 51…59, 62, 67, 69): after bones have moved a skin, what each joint has lost comes back as bulges beside it.
 //!
 //! Each connected piece of a mesh keeps its own volume: that of where it was bound, with its morphs, times what the first of its bones is scaled by.
 //! What a joint has lost is told by `skin/joints.rs`, where the skin gives way by `skin/bulge.rs`, and the displacements of all
-//! joints at once by `skin/volume.rs`. Vertices at one place that are moved alike stay together.
+//! joints at once by `skin/volume.rs`. Vertices at one place that are moved alike stay together. If it is asked for, the area is brought back as well
+//! (`skin/area.rs`), and parts that run into each other are brought apart (`skin/apart.rs`); the volume is met again after each.
 //!
 //! Promised: the volume that is wanted, to rounding, with `exact` and `three_passes`, as long as bulges stay below half the size of a piece; a skin
 //! that is not bent keeps its bits; the order of joints does not matter but with `three_passes`. Pieces that are open by more than half of their
@@ -12,6 +13,8 @@ use std::sync::Arc;
 
 use glam::{DMat3, DVec3};
 
+use super::apart::Parts;
+use super::area::{area_and_gradient, displace, own_area};
 use super::bulge::{Bulge, BulgeSource, JointPlace, joint_places};
 use super::joints::{Bend, JointParts, JointTree, Measured};
 use super::rig::{CompiledRig, SkinMesh};
@@ -29,6 +32,12 @@ const LARGEST_BULGE: f64 = 0.5;
 /// The exact method goes on until the volume is met to this share, in at most so many rounds; the first is enough but for odd bulges.
 const MET: f64 = 1e-14;
 const ROUNDS: usize = 4;
+
+/// Rounds in which parts that run into each other are brought apart.
+const ROUNDS_APART: usize = 6;
+
+/// A step towards a wanted area that leads away from it is halved so many times, and then left out.
+const SHORTER: usize = 4;
 
 /// What keeps the volume of the skins of a rig.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +69,8 @@ struct Piece {
     facing: f64,
     /// Where it was bound, without morphs.
     bound: Bound,
+    /// To which bone its vertices belong; nothing if parts are not kept apart.
+    apart: Parts,
 }
 
 /// What is known of where a piece was bound, which only morphs change.
@@ -81,6 +92,30 @@ pub struct KeptVolume {
     pub wanted: f64,
     /// That has been reached.
     pub kept: f64,
+    /// Areas, if the area is kept.
+    pub area: KeptArea,
+}
+
+/// Areas of all pieces, of the file's lengths, as [`KeptVolume`] has volumes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct KeptArea {
+    /// What it would be if no joint were bent: that is wanted.
+    pub rest: f64,
+    /// By skinning alone.
+    pub skinned: f64,
+    /// As it is.
+    pub kept: f64,
+}
+
+/// What a joint does to the volume of a skin, cubes of the file's lengths.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct JointVolume {
+    /// The bone that turns.
+    pub node: u32,
+    /// What bending it changes the volume by; negative is a loss.
+    pub changed: f64,
+    /// What its bulge is to give back.
+    pub given: f64,
 }
 
 /// Memory that is used again.
@@ -96,6 +131,12 @@ pub struct KeeperScratch {
     shares: Vec<f64>,
     yielding: Vec<Yielding>,
     unbent: Vec<BoneMotion>,
+    of_area: Vec<DVec3>,
+    ease: Vec<DMat3>,
+    before: Vec<DVec3>,
+    held: Vec<bool>,
+    /// What each joint of the last pose did, by node.
+    pub joints: Vec<JointVolume>,
 }
 
 /// Where a skin is to be brought to keep its volume.
@@ -141,6 +182,12 @@ impl VolumeKeeper {
                 }
                 piece.facing = bound.measured.volume.signum();
                 let areas = vertex_areas(&piece.surface, &bound.places);
+                if written.avoid_crossing {
+                    let mut normals = Vec::new();
+                    piece.surface.volume_and_gradient(&bound.places, &mut normals, |_, _, _| ());
+                    normals.iter_mut().for_each(|n| *n *= piece.facing);
+                    piece.apart = Parts::new(tree, places, mesh, &piece.kept, &bound.places, &normals);
+                }
                 piece.bound = bound;
                 let source = BulgeSource { tree, places, mesh, kept: &piece.kept, areas: &areas };
                 for crossing in &piece.parts.crossings {
@@ -170,6 +217,7 @@ impl VolumeKeeper {
         for ((tree, motions), bends) in self.trees.iter().zip(pose.motions).zip(&mut scratch.bends) {
             tree.bends(motions, bends);
         }
+        scratch.joints.clear();
         let mut sum = KeptVolume::default();
         for piece in &self.pieces {
             let binding = pose.rig.meshes[piece.mesh].binding;
@@ -185,12 +233,44 @@ impl VolumeKeeper {
             sum.skinned += piece.facing * found.skinned;
             sum.wanted += piece.facing * found.wanted;
             sum.kept += piece.facing * found.kept;
+            sum.area.rest += found.area.rest;
+            sum.area.skinned += found.area.skinned;
+            sum.area.kept += found.area.kept;
         }
+        // Joints of several pieces are one.
+        scratch.joints.sort_by_key(|joint| joint.node);
+        scratch.joints.dedup_by(|next, first| {
+            let same = next.node == first.node;
+            if same {
+                first.changed += next.changed;
+                first.given += next.given;
+            }
+            same
+        });
         sum
     }
 }
 
 impl VolumeKeeper {
+    /// How much the vertices of all meshes give way, without what depends on the pose: the largest over joints, of which each has 1 at most (ROH-42).
+    pub fn gammas(&self, rig: &CompiledRig) -> Vec<Vec<f64>> {
+        let mut gammas: Vec<Vec<f64>> =
+            rig.meshes.iter().map(|mesh| vec![0.0; mesh.mesh.positions.len()]).collect();
+        for piece in &self.pieces {
+            let areas = vertex_areas(&piece.surface, &piece.bound.places);
+            let mut own = vec![0.0; piece.surface.places()];
+            for bulge in piece.bulges.iter().filter(|bulge| bulge.gain > 0.0) {
+                bulge
+                    .relative_gamma(&areas)
+                    .for_each(|(v, gamma)| own[v as usize] = gamma.max(own[v as usize]));
+            }
+            for &(theirs, ours) in &piece.members {
+                gammas[piece.mesh][theirs as usize] = own[ours as usize];
+            }
+        }
+        gammas
+    }
+
     /// Volume inside all pieces, from the places of all vertices of all meshes; those that face inwards count as well.
     pub fn volume(&self, places: &[Vec<DVec3>]) -> f64 {
         let of = |piece: &Piece| {
@@ -245,6 +325,7 @@ fn pieces(m: usize, mesh: &SkinMesh) -> Vec<Piece> {
             size: (high - low).length(),
             facing: 1.0,
             bound: Bound::default(),
+            apart: Parts::default(),
         });
     }
     let mut of_root: Vec<(u32, usize)> = Vec::new();
@@ -332,13 +413,23 @@ impl Piece {
         let skinned = measured.volume;
         displacements.clear();
         displacements.resize(self.surface.places(), DVec3::ZERO);
-        let still = KeptVolume { rest: unbent, skinned, wanted: skinned, kept: skinned };
+        let area = match keeper.written.area_rounds {
+            0 => KeptArea::default(),
+            _ => {
+                let bound = if mesh.morphs.is_empty() { &self.bound } else { &*bound };
+                let skinned = own_area(&self.surface, x);
+                let root = cbrt(grown.abs());
+                let rest = root * root * own_area(&self.surface, &bound.places);
+                KeptArea { rest, skinned, kept: skinned }
+            }
+        };
+        let still = KeptVolume { rest: unbent, skinned, wanted: skinned, kept: skinned, area };
         if !self.share(keeper, pose, tree, joints, grown, &still, scratch) {
             return still;
         }
         let wanted = skinned + scratch.shares.iter().sum::<f64>();
         let largest = LARGEST_BULGE * self.size * cbrt(grown.abs());
-        let kept = match keeper.written.method {
+        let mut kept = match keeper.written.method {
             VolumeMethod::OnePass => self.one_pass(largest, scratch),
             VolumeMethod::Exact => self.exact(skinned, wanted, largest, scratch),
             VolumeMethod::ThreePasses => self.three_passes(
@@ -348,13 +439,23 @@ impl Piece {
                 &mut scratch.x,
             ),
         };
+        let mut result = KeptVolume { wanted, ..still };
+        if keeper.written.area_rounds > 0 {
+            kept = self.keep_area(keeper.written.area_rounds, &mut result, kept, largest, scratch);
+        }
+        if keeper.written.avoid_crossing {
+            kept = self.keep_apart(motions, !mesh.morphs.is_empty(), wanted, kept, largest, scratch);
+            if keeper.written.area_rounds > 0 {
+                result.area.kept = own_area(&self.surface, &scratch.x);
+            }
+        }
         if !scratch.x.iter().all(|x| x.is_finite()) {
             return still;
         }
         for &(theirs, ours) in &self.members {
             places[theirs as usize] = scratch.x[ours as usize];
         }
-        KeptVolume { wanted, kept, ..still }
+        KeptVolume { kept, ..result }
     }
 
     /// What each joint has to give back, and how the surface gives way to it; whether any has to.
@@ -370,7 +471,9 @@ impl Piece {
     ) -> bool {
         let mesh = &pose.rig.meshes[self.mesh];
         let motions = &pose.motions[mesh.binding];
-        let KeeperScratch { x, bound, local, bends, measured, shares, yielding, unbent, .. } = scratch;
+        let KeeperScratch {
+            x, bound, local, bends, measured, shares, yielding, unbent, joints: told, ..
+        } = scratch;
         let bound = if mesh.morphs.is_empty() { &self.bound } else { &*bound };
         let rest = &bound.places;
         let bends = &bends[mesh.binding];
@@ -427,10 +530,16 @@ impl Piece {
             shares.iter_mut().zip(&self.bulges).zip(&self.parts.crossings).zip(yielding)
         {
             if all > 0.0 {
-                *share = bulge.gain * (*share + left * share.abs() / all);
+                *share += left * share.abs() / all;
             }
+            let lost = *share;
+            *share *= bulge.gain;
             if sizes > 0.0 {
                 *share += extra * bulge.size / sizes;
+            }
+            if lost != 0.0 || *share != 0.0 {
+                let node = pose.rig.bindings[mesh.binding][crossing.bone as usize].0;
+                told.push(JointVolume { node, changed: -self.facing * lost, given: self.facing * *share });
             }
             if *share != 0.0 {
                 bulge.yielding(&bends[crossing.bone as usize], yielding);
@@ -483,6 +592,109 @@ impl Piece {
             let all: f64 = scratch.shares.iter().map(|share| share.abs()).sum();
             scratch.shares.iter_mut().for_each(|share| *share = missing * share.abs() / all);
             self.surface.volume_and_gradient(&scratch.x, &mut scratch.gradient, |_, _, _| ());
+        }
+        volume
+    }
+
+    /// Goes on from a volume to the one that is wanted, with what is missing shared as before.
+    fn meet(&self, volume: f64, wanted: f64, largest: f64, scratch: &mut KeeperScratch) -> f64 {
+        let missing = wanted - volume;
+        let all: f64 = scratch.shares.iter().map(|share| share.abs()).sum();
+        if missing.abs() <= MET * wanted.abs() || !(missing / all).is_finite() {
+            return volume;
+        }
+        scratch.shares.iter_mut().for_each(|share| *share = missing * share.abs() / all);
+        self.surface.volume_and_gradient(&scratch.x, &mut scratch.gradient, |_, _, _| ());
+        self.exact(volume, wanted, largest, scratch)
+    }
+
+    /// Brings the area to what it was where the piece was bound, in rounds, where the volume has been brought back (ROH-67); the volume that is reached.
+    fn keep_area(
+        &self,
+        rounds: u32,
+        result: &mut KeptVolume,
+        mut volume: f64,
+        largest: f64,
+        scratch: &mut KeeperScratch,
+    ) -> f64 {
+        let (wanted, wanted_area) = (result.wanted, result.area.rest);
+        result.area.kept = own_area(&self.surface, &scratch.x);
+        for _ in 0..rounds {
+            self.surface.volume_and_gradient(&scratch.x, &mut scratch.gradient, |_, _, _| ());
+            let found = area_and_gradient(&self.surface, &scratch.x, &mut scratch.of_area);
+            let KeeperScratch { gradient, of_area, ease, shares, yielding, displacements, .. } =
+                &mut *scratch;
+            ease.clear();
+            ease.resize(self.surface.places(), DMat3::ZERO);
+            for (share, yielding) in shares.iter().zip(&*yielding).filter(|(share, _)| **share != 0.0) {
+                let amplitude = share.abs() / yielding.capacity(gradient);
+                if amplitude.is_finite() {
+                    for &(v, gamma) in &yielding.gamma {
+                        ease[v as usize] += yielding.ease * (amplitude * gamma);
+                    }
+                }
+            }
+            let missing = [wanted - volume, wanted_area - found];
+            if !displace(ease, gradient, of_area, missing, displacements) {
+                break;
+            }
+            let most = displacements.iter().fold(0.0, |most: f64, u| most.max(u.length_squared())).sqrt();
+            let mut step = if most > largest { largest / most } else { 1.0 };
+            scratch.before.clone_from(&scratch.x);
+            let mut is_nearer = false;
+            for _ in 0..SHORTER {
+                self.surface.place_lids(&mut scratch.displacements);
+                scratch.add(step);
+                let now = self.surface.volume(&scratch.x);
+                let (stepped, displacements) = (scratch.shares.clone(), scratch.displacements.clone());
+                let met = self.meet(now, wanted, largest, scratch);
+                let reached = own_area(&self.surface, &scratch.x);
+                is_nearer = (reached - wanted_area).abs() < (found - wanted_area).abs();
+                if is_nearer {
+                    (volume, result.area.kept) = (met, reached);
+                    break;
+                }
+                scratch.x.clone_from(&scratch.before);
+                (scratch.shares, scratch.displacements) = (stepped, displacements);
+                step *= 0.5;
+            }
+            if !is_nearer {
+                break;
+            }
+        }
+        volume
+    }
+
+    /// Brings parts that run into each other apart, and the volume back by what is free (ROH-62); the volume that is reached.
+    fn keep_apart(
+        &self,
+        motions: &[BoneMotion],
+        has_morphs: bool,
+        wanted: f64,
+        mut volume: f64,
+        largest: f64,
+        scratch: &mut KeeperScratch,
+    ) -> f64 {
+        scratch.held.clear();
+        scratch.held.resize(self.surface.places(), false);
+        for _ in 0..ROUNDS_APART {
+            let KeeperScratch { x, bound, held, yielding, shares, gradient, .. } = &mut *scratch;
+            let rest = if has_morphs { &bound.places } else { &self.bound.places };
+            if self.apart.part(motions, rest, x, held) == 0 {
+                break;
+            }
+            self.surface.place_lids(x);
+            volume = self.surface.volume_and_gradient(x, gradient, |_, _, _| ());
+            for (share, yielding) in shares.iter_mut().zip(yielding) {
+                if *share != 0.0 {
+                    yielding.gamma.retain(|(v, _)| !held[*v as usize]);
+                    // What has nothing left that gives way leaves it to others.
+                    if yielding.capacity(gradient) <= 0.0 {
+                        *share = 0.0;
+                    }
+                }
+            }
+            volume = self.meet(volume, wanted, largest, scratch);
         }
         volume
     }

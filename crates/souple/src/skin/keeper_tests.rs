@@ -47,6 +47,7 @@ fn character(rig: &Rig, skinning: Skinning, volume: Option<SkinVolume>) -> Chara
         rig,
         clips: Vec::new(),
         skinning,
+        maps: Vec::new(),
         pose: math::Pose::IDENTITY,
         scale: 1.0,
         motion: None,
@@ -331,7 +332,7 @@ fn joint_after_joint_depends_on_their_order() {
         rig.nodes[bone].rotation = math::rotation(turn).to_array();
     }
     for preset in PRESETS {
-        let wide = JointBulge { width: 0.6, ..JointBulge::default() };
+        let wide = JointBulge { width: Some(0.6), ..JointBulge::default() };
         let written = SkinVolume { preset, joints: vec![wide], ..SkinVolume::default() };
         let with = character(&rig, Skinning::LinearBlend, Some(written));
         let (keeper, rig) = (with.volume.clone().unwrap(), &with.rig);
@@ -381,7 +382,7 @@ fn joint_after_joint_depends_on_their_order() {
 /// A bone that gets longer thins the skin along it, one that gets shorter swells it (ROH-64), where the bulge is told to be along the bone.
 #[test]
 fn a_bone_that_stretches_thins_its_skin() {
-    let along = JointBulge { offset: Some(-0.5), width: 0.6, ..JointBulge::default() };
+    let along = JointBulge { offset: Some(-0.5), width: Some(0.6), ..JointBulge::default() };
     let written = SkinVolume { preset: BulgePreset::Isotropic, joints: vec![along], ..SkinVolume::default() };
     let straight = bent([DVec3::ZERO; 4]);
     let rest = volume(&character(&straight, Skinning::LinearBlend, None));
@@ -405,5 +406,52 @@ fn a_bone_that_stretches_thins_its_skin() {
         assert!((volume(&kept) / rest - 1.0).abs() < 1e-12);
         assert_eq!(radius(&kept) < before - 0.01, thinner, "{} {before}", radius(&kept));
         assert_eq!(radius(&kept) > before + 0.01, !thinner, "{} {before}", radius(&kept));
+    }
+}
+
+#[test]
+fn scratch_figures() {
+    use crate::measure::intersections::crossings;
+    for degrees in [90.0, 120.0, 150.0] {
+        let mut rig =
+            limb(&Limb { length: 0.6, radii: [0.055, 0.045], sides: 24, rings: 60, cap_rings: 5, bones: 3 });
+        let mesh = &mut rig.meshes[0];
+        for (joints, weights) in mesh.joints.chunks_exact_mut(2).zip(mesh.weights.chunks_exact_mut(2)) {
+            let height = f64::from(joints[0]) + weights[1];
+            let s = ((height - 0.8) / 0.4).clamp(0.0, 1.0);
+            let upper = s * s * (3.0 - 2.0 * s);
+            joints.copy_from_slice(&[0, 1]);
+            weights.copy_from_slice(&[1.0 - upper, upper]);
+        }
+        rig.nodes[1].rotation = math::rotation(DVec3::Z * degrees).to_array();
+        let triangles = rig.meshes[0].triangles.clone();
+        for preset in PRESETS {
+            for (rounds, apart) in [(0, false), (1, false), (4, false), (8, false), (0, true), (4, true)] {
+                let written = SkinVolume {
+                    preset,
+                    area_rounds: rounds.max(1),
+                    avoid_crossing: apart,
+                    ..SkinVolume::default()
+                };
+                let written = SkinVolume { area_rounds: rounds, ..written };
+                let model = character(&rig, Skinning::LinearBlend, Some(written));
+                let told = Posed::at(std::slice::from_ref(&model), 0.0).characters[0].volume.unwrap();
+                let x = places(&model);
+                let plain = places(&character(&rig, Skinning::LinearBlend, None));
+                let rest: f64 = crate::measure::area(&triangles, &model.rig.meshes[0].mesh.positions);
+                let area = crate::measure::area(&triangles, &x);
+                let before = crate::measure::area(&triangles, &plain);
+                println!(
+                    "{degrees} {preset:?} area {rounds} apart {apart}: V {:.2e} -> {:.2e}; A {:.3}% -> {:.2e}%; crossings {} -> {}; furthest {:.4}",
+                    told.skinned / told.rest - 1.0,
+                    told.kept / told.rest - 1.0,
+                    100.0 * (before / rest - 1.0),
+                    100.0 * (area / rest - 1.0),
+                    crossings(&plain, &triangles).len(),
+                    crossings(&x, &triangles).len(),
+                    furthest(&x, &plain)
+                );
+            }
+        }
     }
 }

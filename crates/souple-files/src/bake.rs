@@ -1,0 +1,239 @@
+//! Characters played frame by frame and written as files: what `souple bake` and the studio share.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use souple::skin::{CharacterModel, PlayedModel, Posed};
+use souple_formats::animation::{Animation, BodyAnimation, Frame};
+use souple_formats::export::glb::{GlbOptions, write_glb};
+use souple_formats::export::point_cache::{write_mdd, write_pc2};
+use souple_formats::export::{ExportError, safe_file_stem};
+
+use crate::{FileError, MEMORY_LIMIT, disk, size};
+
+/// Endings of files that characters are baked to.
+pub const ENDINGS: [&str; 3] = ["glb", "pc2", "mdd"];
+
+/// Number of the frame that a point cache begins with: that of the state at the start.
+const FIRST_CACHE_FRAME: i32 = 0;
+/// Bytes that a vertex of a frame takes, kept and written as a morph target.
+const BYTES_PER_PLACE: f64 = 36.0;
+
+/// The volume of a skin over a clip, relative to what it would be if no joint were bent, percent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ClipVolume {
+    /// Of skinning alone: the mean over frames.
+    pub skinned_mean_percent: f64,
+    /// And where it is furthest from 0.
+    pub skinned_worst_percent: f64,
+    /// Of the result: the mean over frames.
+    pub kept_mean_percent: f64,
+    /// And where it is furthest from 0.
+    pub kept_worst_percent: f64,
+}
+
+/// Plays a character: its meshes frame by frame, and what becomes of its volume.
+pub fn bake_clip(character: &CharacterModel, frames: usize, fps: f64) -> (Animation, ClipVolume) {
+    let mut bodies: Vec<BodyAnimation> = character
+        .rig
+        .meshes
+        .iter()
+        .filter(|mesh| !mesh.mesh.positions.is_empty())
+        .map(|mesh| BodyAnimation {
+            name: mesh.name.clone(),
+            triangles: mesh.mesh.triangles.clone(),
+            uvs: mesh.mesh.uvs.iter().map(|uv| uv.map(|c| c as f32)).collect(),
+            ..BodyAnimation::default()
+        })
+        .collect();
+    let (mut posed, mut skinned, mut kept) = (Posed::default(), Vec::new(), Vec::new());
+    for frame in 0..frames {
+        posed.set(std::slice::from_ref(character), frame as f64 / fps);
+        let one = &posed.characters[0];
+        if let (Some(told), Some(volume)) = (&one.volume, one.skin_volume(character)) {
+            let percent =
+                |volume: f64| if told.rest == 0.0 { 0.0 } else { 100.0 * (volume / told.rest - 1.0) };
+            skinned.push(percent(told.skinned));
+            kept.push(percent(volume));
+        }
+        let meshes = (0u32..).zip(&character.rig.meshes).filter(|(_, mesh)| !mesh.mesh.positions.is_empty());
+        for ((m, mesh), body) in meshes.zip(&mut bodies) {
+            let place = |v: u32| one.pose.apply(one.vertex(character, m, v)).as_vec3().to_array();
+            let positions = (0..mesh.mesh.positions.len() as u32).map(place).collect();
+            body.frames.push(Frame { positions, velocities: Vec::new() });
+        }
+    }
+    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len().max(1) as f64;
+    let worst =
+        |list: &[f64]| list.iter().fold(0.0, |worst: f64, p| if p.abs() > worst.abs() { *p } else { worst });
+    let volume = ClipVolume {
+        skinned_mean_percent: mean(&skinned),
+        skinned_worst_percent: worst(&skinned),
+        kept_mean_percent: mean(&kept),
+        kept_worst_percent: worst(&kept),
+    };
+    (Animation { fps, bodies }, volume)
+}
+
+/// The files of an animation by the ending of a path: one glTF file, or a point cache per body.
+pub fn animation_files(path: &Path, ending: &str, animation: &Animation) -> Vec<(PathBuf, Encoded)> {
+    if ending == "glb" {
+        return vec![(path.to_path_buf(), write_glb(animation, &GlbOptions::default()))];
+    }
+    let encode = |body: &BodyAnimation| match ending {
+        "pc2" => write_pc2(body, FIRST_CACHE_FRAME),
+        _ => write_mdd(body, animation.fps),
+    };
+    animation
+        .bodies
+        .iter()
+        .zip(cache_paths(path, animation))
+        .map(|(body, path)| (path, encode(body)))
+        .collect()
+}
+
+/// The bytes of a file, or why there are none.
+pub type Encoded = Result<Vec<u8>, ExportError>;
+
+/// The path of each body's point cache: the one given for a single body, with the body's name in it for several.
+fn cache_paths(path: &Path, animation: &Animation) -> Vec<PathBuf> {
+    if animation.bodies.len() == 1 {
+        return vec![path.to_path_buf()];
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let mut taken = BTreeSet::new();
+    let names = animation.bodies.iter().map(|body| {
+        let name = safe_file_stem(&body.name);
+        // Different names may become the same on disk, and some disks do not tell upper from lower case.
+        let mut free = name.clone();
+        let mut number = 2;
+        while !taken.insert(free.to_lowercase()) {
+            free = format!("{name}-{number}");
+            number += 1;
+        }
+        path.with_file_name(format!("{stem}_{free}.{extension}"))
+    });
+    names.collect()
+}
+
+/// A path with the name of a clip in it, which no other has.
+pub fn clip_path(path: &Path, clip: &str, taken: &mut BTreeSet<String>) -> PathBuf {
+    let (stem, ending) = (
+        path.file_stem().unwrap_or_default().to_string_lossy(),
+        path.extension().unwrap_or_default().to_string_lossy(),
+    );
+    let name = safe_file_stem(clip);
+    let mut free = format!("{stem}-{name}.{ending}");
+    let mut number = 2;
+    // Some disks do not tell upper from lower case.
+    while !taken.insert(free.to_lowercase()) {
+        free = format!("{stem}-{name}-{number}.{ending}");
+        number += 1;
+    }
+    path.with_file_name(free)
+}
+
+/// What became of a character.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Baked {
+    /// Names of the clips and what became of its volume.
+    pub clips: Vec<(String, ClipVolume)>,
+    /// The files that were written.
+    pub files: Vec<PathBuf>,
+}
+
+/// Bakes all clips of a character, each by itself, or its pose if it has none: one file per clip, with its name if there are several.
+pub fn bake_character(
+    character: &CharacterModel,
+    path: &Path,
+    fps: f64,
+    mut go_on: impl FnMut() -> bool,
+) -> Result<Baked, FileError> {
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    if !ENDINGS.contains(&ending.as_str()) {
+        let problem = format!("a character cannot be baked as '.{ending}'");
+        return Err(FileError::file(path, problem, "end its name in one of .glb .pc2 .mdd"));
+    }
+    let vertices: usize = character.rig.meshes.iter().map(|mesh| mesh.mesh.positions.len()).sum();
+    let clips: Vec<(Option<usize>, String)> = match character.rig.clips.is_empty() {
+        true => vec![(None, "rest".to_owned())],
+        false => character.rig.clips.iter().enumerate().map(|(k, c)| (Some(k), c.name.clone())).collect(),
+    };
+    let (mut baked, mut taken) = (Baked::default(), BTreeSet::new());
+    for (clip, name) in &clips {
+        let duration = clip.map_or(0.0, |clip| character.rig.clips[clip].duration);
+        let frames = (duration * fps).ceil() + 1.0;
+        let needed = frames * vertices as f64 * BYTES_PER_PLACE;
+        if needed.is_nan() || needed > MEMORY_LIMIT as f64 {
+            let problem = format!("clip '{name}' would be {frames} frames, about {}", size(needed as u128));
+            return Err(FileError::file(path, problem, "give a smaller number of frames per second"));
+        }
+        if !go_on() {
+            return Err(FileError::file(path, "stopped before all was written", ""));
+        }
+        let mut played = character.clone();
+        let play = |clip| PlayedModel { clip, weight: 1.0, start: 0.0, speed: 1.0, repeat: false };
+        played.clips = Vec::from_iter(clip.map(play));
+        let (animation, volume) = bake_clip(&played, frames as usize, fps);
+        baked.clips.push((name.clone(), volume));
+        let target = if clips.len() == 1 { path.to_path_buf() } else { clip_path(path, name, &mut taken) };
+        for (path, bytes) in animation_files(&target, &ending, &animation) {
+            let bytes = bytes.map_err(|error| FileError::file(&path, format!("not written: {error}"), ""))?;
+            disk::write(&path, &bytes)?;
+            baked.files.push(path);
+        }
+    }
+    Ok(baked)
+}
+
+#[cfg(test)]
+mod tests {
+    use souple::ModelBuilder;
+    use souple::scene::{Character, RigSource, Scene, SkinVolume};
+    use souple_formats::import::{Limits, read_rig};
+
+    use super::*;
+
+    #[test]
+    fn bodies_never_share_a_point_cache() {
+        let body = |name: &str| BodyAnimation { name: name.into(), ..BodyAnimation::default() };
+        let bodies = ["flag", "a/b", "a:b", "A_B", "a_b-2"].map(body).to_vec();
+        let animation = Animation { fps: 60.0, bodies };
+        let paths = cache_paths(Path::new("out/x.pc2"), &animation);
+        let expected = ["flag", "a_b", "a_b-2", "A_B-3", "a_b-2-2"].map(|n| format!("out/x_{n}.pc2"));
+        assert_eq!(paths, expected.map(PathBuf::from));
+        let one = Animation { fps: 60.0, bodies: vec![body("flag")] };
+        assert_eq!(cache_paths(Path::new("out/x.pc2"), &one), [PathBuf::from("out/x.pc2")]);
+    }
+
+    #[test]
+    fn a_character_is_baked_clip_by_clip() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/characters/elbow.glb");
+        let limits = Limits::default();
+        let bytes = disk::read(&file, limits.max_bytes, "character").unwrap();
+        let rig = read_rig(&bytes, &limits, &mut |_| Err("alone".into())).unwrap();
+        let volume = Some(SkinVolume::default());
+        let character = Character { rig: RigSource::Inline(rig), volume, ..Character::default() };
+        let scene = Scene { characters: vec![character], ..Scene::default() };
+        let model = ModelBuilder::new(&scene).build().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        for ending in ENDINGS {
+            let path = folder.path().join(format!("out.{ending}"));
+            let baked = bake_character(&model.characters[0], &path, 12.0, || true).unwrap();
+            let clips = model.characters[0].rig.clips.len().max(1);
+            assert_eq!((baked.clips.len(), baked.files.len()), (clips, clips));
+            assert!(baked.files.iter().all(|file| file.metadata().unwrap().len() > 100));
+            let volume = baked.clips[0].1;
+            assert!(
+                volume.skinned_worst_percent < -0.5 && volume.kept_worst_percent.abs() < 1e-9,
+                "{volume:?}"
+            );
+        }
+        let stopped = bake_character(&model.characters[0], &folder.path().join("no.glb"), 12.0, || false);
+        assert!(stopped.is_err() && !folder.path().join("no.glb").exists());
+        assert!(bake_character(&model.characters[0], &folder.path().join("no.txt"), 12.0, || true).is_err());
+        let endless = bake_character(&model.characters[0], &folder.path().join("no.glb"), 1e12, || true);
+        assert!(endless.is_err());
+    }
+}

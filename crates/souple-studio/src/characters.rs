@@ -1,0 +1,286 @@
+//! Characters: a glTF file with a skeleton becomes one, drawn and played at once (SIM-01, ROH-07).
+//!
+//! A character is neither seen nor touched by itself, so it comes with a collider that is its skin. What it plays is the
+//! first clip of its file. Files in centimetres or millimetres, which is common, are scaled to metres.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use glam::DVec3;
+use souple::mesh;
+use souple::scene::{
+    Character, Collider, ColliderShape, PlayedClip, Rig, RigFile, RigSource, Scene, SkinShape,
+};
+use souple::skin::character::PosedCharacter;
+use souple::skin::{CharacterModel, JointVolume, Posed};
+use souple::{ModelBuilder, Simulation};
+use souple_formats::import::MeshFormat;
+use souple_viewer::Camera;
+
+use crate::app::StudioApp;
+use crate::building::{corners, round_to_digits, unique_name};
+use crate::document::{Document, Object};
+use crate::worker::{AtEnd, Request};
+
+/// Sizes of characters whose files are in metres, m.
+const LIKELY: std::ops::RangeInclusive<f64> = 0.05..=5.0;
+/// Scales of files that are in metres, centimetres or millimetres.
+const UNITS: [f64; 3] = [1.0, 0.01, 0.001];
+
+/// What is known of a running character.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CharacterInfo {
+    /// Name.
+    pub name: String,
+    /// The volume of its skin; none if nothing keeps it.
+    pub volume: Option<VolumeInfo>,
+}
+
+/// Volume of a skin, m³.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VolumeInfo {
+    /// What it would be if no joint were bent.
+    pub rest: f64,
+    /// By skinning alone.
+    pub skinned: f64,
+    /// As it is.
+    pub kept: f64,
+    /// What each bent joint does to it, the largest change first.
+    pub joints: Vec<JointInfo>,
+}
+
+/// What a joint does to the volume of a skin, m³.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointInfo {
+    /// The bone that turns.
+    pub bone: String,
+    /// What bending it changes the volume by; negative is a loss.
+    pub changed: f64,
+    /// What its bulge gives back.
+    pub given: f64,
+}
+
+impl CharacterInfo {
+    /// Of all characters of a simulation.
+    pub fn of(simulation: &Simulation) -> Vec<CharacterInfo> {
+        let posed = simulation.posed();
+        let characters = simulation.model().characters.iter().zip(&posed.characters);
+        let of_one = |(model, posed): (&CharacterModel, &PosedCharacter)| {
+            let cube = model.scale * model.scale * model.scale;
+            let joint = |joint: &JointVolume| JointInfo {
+                bone: model.rig.skeleton.names.get(joint.node as usize).cloned().unwrap_or_default(),
+                changed: cube * joint.changed,
+                given: cube * joint.given,
+            };
+            let volume = posed.volume.map(|volume| {
+                let mut joints: Vec<JointInfo> = posed.joint_volumes().iter().map(joint).collect();
+                joints.sort_by(|a, b| b.changed.abs().total_cmp(&a.changed.abs()));
+                let [rest, skinned, kept] = [volume.rest, volume.skinned, volume.kept].map(|v| cube * v);
+                VolumeInfo { rest, skinned, kept, joints }
+            });
+            CharacterInfo { name: model.name.clone(), volume }
+        };
+        characters.map(of_one).collect()
+    }
+}
+
+/// Times of a clip at which a character is looked at, to see all of what it does.
+const LOOKS: u32 = 16;
+
+/// Whether a file may hold a character, by its ending.
+pub fn may_be_character(path: &Path) -> bool {
+    let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    MeshFormat::from_extension(end) == Some(MeshFormat::Gltf)
+}
+
+/// Whether a rig is more than a surface: bones bend it, or clips move it.
+fn is_alive(rig: &Rig) -> bool {
+    let is_moved = rig.clips.iter().any(|clip| !clip.channels.is_empty());
+    let has_surface = rig.meshes.iter().any(|mesh| !mesh.triangles.is_empty());
+    has_surface && (is_moved || rig.meshes.iter().any(|mesh| mesh.skin.is_some()))
+}
+
+/// Names that clips of a rig are played by, and are shown as: its number stands for one without a name of its own.
+pub fn clip_names(rig: &Rig) -> Vec<(String, String)> {
+    let shown = |k: usize, name: &str| match name.is_empty() {
+        true => (k.to_string(), format!("clip {k}")),
+        false if rig.clips.iter().filter(|clip| clip.name == *name).count() > 1 => {
+            (k.to_string(), format!("{name} ({k})"))
+        }
+        false => (name.to_owned(), name.to_owned()),
+    };
+    rig.clips.iter().enumerate().map(|(k, clip)| shown(k, &clip.name)).collect()
+}
+
+/// Names of the bones of a rig whose joints can bulge, in the order of the file, each once.
+pub fn bone_names(rig: &Rig) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for joint in rig.skins.iter().flat_map(|skin| &skin.joints) {
+        if let Some(node) = rig.nodes.get(*joint as usize)
+            && !names.contains(&node.name)
+        {
+            names.push(node.name.clone());
+        }
+    }
+    names
+}
+
+/// Calls back with every place of a scene that names a character.
+fn for_each_name(scene: &mut Scene, change: &mut dyn FnMut(&mut String)) {
+    for collider in &mut scene.colliders {
+        if let ColliderShape::Skin(skin) = &mut collider.shape {
+            change(&mut skin.character);
+        }
+        if let Some(follow) = &mut collider.follow {
+            change(&mut follow.character);
+        }
+    }
+    let pins = scene.bodies.iter_mut().flat_map(|body| &mut body.pins);
+    pins.filter_map(|pin| pin.follow.as_mut()).for_each(|follow| change(&mut follow.character));
+}
+
+/// Gives a character another name, wherever it is named.
+pub(crate) fn rename(scene: &mut Scene, index: usize, name: &str) {
+    let Some(character) = scene.characters.get_mut(index) else { return };
+    let old = std::mem::replace(&mut character.name, name.to_owned());
+    for_each_name(scene, &mut |named| {
+        if *named == old {
+            name.clone_into(named);
+        }
+    });
+}
+
+/// Removes a character and its skins; what followed it stays where it is.
+pub(crate) fn remove(scene: &mut Scene, index: usize) {
+    if index >= scene.characters.len() {
+        return;
+    }
+    let name = scene.characters.remove(index).name;
+    scene
+        .colliders
+        .retain(|collider| !matches!(&collider.shape, ColliderShape::Skin(skin) if skin.character == name));
+    for collider in &mut scene.colliders {
+        collider.follow.take_if(|follow| follow.character == name);
+    }
+    for pin in scene.bodies.iter_mut().flat_map(|body| &mut body.pins) {
+        pin.follow.take_if(|follow| follow.character == name);
+    }
+}
+
+impl Document {
+    /// The rig of a file that the person chose, and how the scene names that file; none if the file holds only a surface.
+    fn chosen_rig(&mut self, path: &Path) -> Result<Option<(String, Arc<Rig>)>, String> {
+        let written = self.name_file(path)?;
+        let rig = self.files.rig(&written, "").map_err(|error| {
+            let is_text = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gltf"));
+            match is_text && error.problem.contains("folder") {
+                true => format!("{}; save the scene next to it first, or export it as .glb", error.problem),
+                false => error.problem,
+            }
+        })?;
+        Ok(is_alive(&rig).then_some((written, rig)))
+    }
+
+    /// Adds a character with its skin, playing its first clip; none if the file holds only a surface.
+    pub fn add_character(&mut self, path: &Path) -> Result<Option<Object>, String> {
+        let Some((written, rig)) = self.chosen_rig(path)? else { return Ok(None) };
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = if stem.is_empty() { "character".to_owned() } else { stem };
+        let name = unique_name(&stem, self.scene.characters.iter().map(|c| c.name.as_str()));
+        let first = clip_names(&rig).into_iter().next();
+        let clips = first.map(|(name, _)| PlayedClip { name, ..PlayedClip::default() });
+        let inline = RigSource::Inline(Rig::clone(&rig));
+        let mut character =
+            Character { name, rig: inline, clips: Vec::from_iter(clips), ..Character::default() };
+        let (low, high) =
+            bounds(&character, 1).map_err(|problem| format!("{}: {problem}", path.display()))?;
+        let extent = (high - low).max_element();
+        character.scale = UNITS
+            .into_iter()
+            .find(|unit| LIKELY.contains(&(unit * extent)))
+            .unwrap_or_else(|| round_to_digits(1.0 / extent, 3));
+        character.rig = RigSource::File(RigFile { path: written });
+        let skin = SkinShape { character: character.name.clone(), meshes: None };
+        let collider = unique_name(&character.name, self.scene.colliders.iter().map(|c| c.name.as_str()));
+        let collider = Collider { name: collider, shape: ColliderShape::Skin(skin), ..Collider::default() };
+        let index = self.scene.characters.len();
+        self.step(&format!("add '{}'", character.name), |scene| {
+            if scene.name.is_empty() && is_empty(scene) {
+                scene.name.clone_from(&character.name);
+            }
+            scene.characters.push(character);
+            scene.colliders.push(collider);
+        });
+        Ok(Some(Object::Character(index)))
+    }
+}
+
+impl Document {
+    /// Box around all that a character does in the first clip that it plays, m.
+    fn seen_box(&self, object: Object) -> Option<(DVec3, DVec3)> {
+        let Object::Character(c) = object else { return None };
+        let mut character = self.scene.characters.get(c)?.clone();
+        if let RigSource::File(file) = &character.rig {
+            character.rig = RigSource::Inline(Rig::clone(&*self.files.rig(&file.path, "").ok()?));
+        }
+        bounds(&character, LOOKS).ok()
+    }
+}
+
+/// Whether a scene has nothing in it that could be seen.
+pub(crate) fn is_empty(scene: &Scene) -> bool {
+    scene.bodies.is_empty() && scene.colliders.is_empty() && scene.characters.is_empty()
+}
+
+/// Box around the skin of a character at so many times of the first clip that it plays, m, where it stands.
+fn bounds(character: &Character, times: u32) -> Result<(DVec3, DVec3), String> {
+    let scene = Scene { characters: vec![character.clone()], ..Scene::default() };
+    let model = ModelBuilder::new(&scene).build().map_err(|error| match error.help.is_empty() {
+        true => error.problem,
+        false => format!("{}; {}", error.problem, error.help),
+    })?;
+    let Some(one) = model.characters.first() else { return Err("there is no character".into()) };
+    let duration = one.clips.first().map_or(0.0, |played| one.rig.clips[played.clip].duration);
+    let mut places = Vec::new();
+    for k in 0..times {
+        let posed = Posed::at(&model.characters, duration * f64::from(k) / f64::from(times));
+        let Some(posed) = posed.characters.first() else { continue };
+        for (m, mesh) in (0u32..).zip(&one.rig.meshes) {
+            let place = |v: u32| posed.pose.apply(posed.vertex(one, m, v));
+            places.extend((0..mesh.mesh.positions.len() as u32).map(place));
+        }
+    }
+    let (low, high) = mesh::bounds(&places);
+    let extent = (high - low).max_element();
+    if extent.is_finite() && extent > 0.0 { Ok((low, high)) } else { Err("the skin has no size".into()) }
+}
+
+impl StudioApp {
+    /// Opens a glTF file: one with a skeleton or clips is added as a character that plays. Says whether it was; a mere surface
+    /// is left to the caller.
+    pub(crate) fn open_character(&mut self, path: &Path) -> bool {
+        let was_empty = is_empty(self.document.scene());
+        match self.document.add_character(path) {
+            Ok(None) => return false,
+            Ok(Some(object)) => {
+                self.select(object);
+                self.build();
+                if was_empty && let Some((low, high)) = self.document.seen_box(object) {
+                    // Not only where it is at first: a clip may take it elsewhere.
+                    self.fit = None;
+                    let corners = corners(low, high).into_iter().map(|corner| corner.as_vec3());
+                    self.camera = Camera::fitted(corners, self.viewport.aspect());
+                }
+                // A clip that is repeated has no last frame.
+                self.worker.send(Request::SetAtEnd(AtEnd::GoOn));
+                self.worker.send(Request::Play);
+            }
+            Err(problem) => self.messages.error("open", problem),
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+#[path = "characters_tests.rs"]
+mod tests;
