@@ -1,17 +1,22 @@
-//! `souple bake`: the clips of a character with a skin that keeps its volume, as morph targets per frame or as point caches.
+//! `souple bake`: the clips of a character with a skin that keeps its volume and with elastic layers, as morph targets per frame or as point caches.
+//!
+//! A recipe is a scene: its bodies are simulated while a clip plays, and the character is baked with those that are layers of it, followed by those
+//! that are not. Each clip starts from its first pose, in which layers come to rest before the first frame.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use glam::DVec3;
 use serde::Serialize;
-use souple::scene::{Character, RigSource, Scene, SkinVolume};
-use souple::skin::{CharacterModel, PlayedModel, Posed};
-use souple::{Model, ModelBuilder};
-use souple_files::{MEMORY_LIMIT, SceneFolder, disk, read_scene_file, size};
+use souple::scene::{Character, PlayedClip, RigSource, Scene, SkinVolume};
+use souple::skin::{CharacterModel, PlayedModel, Posed, SkinMesh};
+use souple::{Model, ModelBuilder, Simulation};
+use souple_files::{MEMORY_LIMIT, SceneFolder, disk, read_scene_file, resolve_files, size};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
 use souple_formats::export::safe_file_stem;
 use souple_formats::import::{Limits, MeshFormat, read_rig};
+use souple_formats::scene::{SceneFile, Source};
 
 use crate::args::{BakeArgs, Format};
 use crate::failure::{Failure, Outcome};
@@ -20,6 +25,9 @@ use crate::report::{note, say, say_json};
 
 /// Most frames of one clip.
 const MAX_FRAMES: f64 = 1e6;
+
+/// Time in which layers come to rest before a clip starts, s.
+const SETTLING: f64 = 1.0;
 
 #[derive(Serialize)]
 struct BakeReport {
@@ -52,7 +60,8 @@ pub fn run(args: &BakeArgs) -> Outcome {
             return Err(Failure::file(output, problem, "end its name in one of .glb .pc2 .mdd"));
         }
     }
-    let model = load(args)?;
+    let recipe = load(args)?;
+    let model = recipe.build(args)?;
     let Some(character) = model.characters.first() else {
         return Err(Failure::file(&args.input, "the file holds no character", ""));
     };
@@ -74,17 +83,24 @@ pub fn run(args: &BakeArgs) -> Outcome {
     }
     let mut names = BTreeSet::new();
     for (clip, name) in &clips {
-        let mut played = character.clone();
-        played.clips = Vec::from_iter(clip.map(|clip| PlayedModel {
-            clip,
-            weight: 1.0,
-            start: 0.0,
-            speed: 1.0,
-            repeat: false,
-        }));
         let duration = clip.map_or(0.0, |clip| character.rig.clips[clip].duration);
         let frames = frame_count(args, name, duration, vertices)?;
-        let (animation, told) = bake(&played, name, frames, args.fps);
+        let (animation, told) = if model.bodies.is_empty() {
+            let mut played = character.clone();
+            played.clips = Vec::from_iter(clip.map(|clip| PlayedModel {
+                clip,
+                weight: 1.0,
+                start: 0.0,
+                speed: 1.0,
+                repeat: false,
+            }));
+            bake(&played, name, frames, args.fps)
+        } else {
+            let run = playing(&recipe, args, *clip)?;
+            let (animation, told, warnings) = bake_layers(run, name, frames);
+            warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
+            (animation, told)
+        };
         if !args.json {
             say(&told.line())?;
         }
@@ -111,11 +127,44 @@ fn ending(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
-/// The character as the recipe has it, with the rig of the file.
-fn load(args: &BakeArgs) -> Result<Model, Failure> {
+/// The scene of a recipe with the rig of the file, and where it was read from.
+struct Recipe {
+    scene: Scene,
+    source: Option<Source>,
+}
+
+impl Recipe {
+    fn build(&self, args: &BakeArgs) -> Result<Model, Failure> {
+        ModelBuilder::new(&self.scene).build().map_err(|error| match &self.source {
+            Some(source) => Failure::from(source.explain(&error)),
+            None => Failure::file(&args.input, &error, error.help.clone()),
+        })
+    }
+}
+
+/// The recipe as it is simulated while a clip plays.
+fn playing(recipe: &Recipe, args: &BakeArgs, clip: Option<usize>) -> Result<Simulation, Failure> {
+    let mut scene = recipe.scene.clone();
+    scene.time.fps = args.fps;
+    if let (Some(clip), Some(character)) = (clip, scene.characters.first_mut()) {
+        // By its number, as names may be there twice. Before its start a clip holds its first pose.
+        let (name, start) = (clip.to_string(), -(settling(args.fps) as f64) / args.fps);
+        character.clips = vec![PlayedClip { name, start, repeat: false, ..PlayedClip::default() }];
+    }
+    let model = Recipe { scene, source: recipe.source.clone() }.build(args)?;
+    Ok(Simulation::new(model))
+}
+
+/// Frames in which layers come to rest before a clip starts.
+fn settling(fps: f64) -> u64 {
+    (SETTLING * fps).ceil() as u64
+}
+
+/// The scene as the recipe has it, with the rig of the file.
+fn load(args: &BakeArgs) -> Result<Recipe, Failure> {
     let (mut scene, source) = match &args.recipe {
         Some(path) => {
-            let file = read_scene_file(path)?;
+            let file = read_recipe(path)?;
             if file.scene.characters.len() != 1 {
                 let problem =
                     format!("a recipe has one [[character]], this one has {}", file.scene.characters.len());
@@ -144,12 +193,15 @@ fn load(args: &BakeArgs) -> Result<Model, Failure> {
     // Each clip is baked by itself, where the character stands.
     character.clips.clear();
     character.volume.get_or_insert_with(SkinVolume::default);
-    let only = Scene { characters: std::mem::take(&mut scene.characters), ..Scene::default() };
-    let model = ModelBuilder::new(&only).build().map_err(|error| match &source {
-        Some(source) => Failure::from(source.explain(&error)),
-        None => Failure::file(&args.input, &error, error.help.clone()),
-    })?;
-    Ok(model)
+    Ok(Recipe { scene, source })
+}
+
+/// A recipe with its files inside; the rig of its character, if it names one, is not read.
+fn read_recipe(path: &Path) -> Result<SceneFile, Failure> {
+    let mut file = read_scene_file(path)?;
+    file.scene.characters.iter_mut().for_each(|character| character.rig = RigSource::default());
+    resolve_files(&mut file, path, false)?;
+    Ok(file)
 }
 
 /// Numbers and names of what is baked: all clips, those that are named, or the pose of a file without any.
@@ -206,27 +258,15 @@ fn frame_count(args: &BakeArgs, clip: &str, duration: f64, vertices: usize) -> R
 
 /// Plays a character: its meshes frame by frame, and what becomes of its volume.
 fn bake(character: &CharacterModel, clip: &str, frames: usize, fps: f64) -> (Animation, ClipReport) {
-    let mut bodies: Vec<BodyAnimation> = character
-        .rig
-        .meshes
-        .iter()
-        .filter(|mesh| !mesh.mesh.positions.is_empty())
-        .map(|mesh| BodyAnimation {
-            name: mesh.name.clone(),
-            triangles: mesh.mesh.triangles.clone(),
-            uvs: mesh.mesh.uvs.iter().map(|uv| uv.map(|c| c as f32)).collect(),
-            ..BodyAnimation::default()
-        })
-        .collect();
+    let mut bodies: Vec<BodyAnimation> =
+        character.rig.meshes.iter().filter(|mesh| !mesh.mesh.positions.is_empty()).map(empty).collect();
     let (mut posed, mut skinned, mut kept) = (Posed::default(), Vec::new(), Vec::new());
     for frame in 0..frames {
         posed.set(std::slice::from_ref(character), frame as f64 / fps);
         let one = &posed.characters[0];
         if let (Some(told), Some(volume)) = (&one.volume, one.skin_volume(character)) {
-            let percent =
-                |volume: f64| if told.rest == 0.0 { 0.0 } else { 100.0 * (volume / told.rest - 1.0) };
-            skinned.push(percent(told.skinned));
-            kept.push(percent(volume));
+            skinned.push(change_percent(told.skinned, told.rest));
+            kept.push(change_percent(volume, told.rest));
         }
         let meshes = (0u32..).zip(&character.rig.meshes).filter(|(_, mesh)| !mesh.mesh.positions.is_empty());
         for ((m, mesh), body) in meshes.zip(&mut bodies) {
@@ -235,21 +275,90 @@ fn bake(character: &CharacterModel, clip: &str, frames: usize, fps: f64) -> (Ani
             body.frames.push(Frame { positions, velocities: Vec::new() });
         }
     }
-    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len().max(1) as f64;
-    let worst =
-        |list: &[f64]| list.iter().fold(0.0, |worst: f64, p| if p.abs() > worst.abs() { *p } else { worst });
-    let told = ClipReport {
-        clip: clip.to_owned(),
-        frames,
-        skinned_mean_percent: mean(&skinned),
-        skinned_worst_percent: worst(&skinned),
-        kept_mean_percent: mean(&kept),
-        kept_worst_percent: worst(&kept),
-    };
-    (Animation { fps, bodies }, told)
+    (Animation { fps, bodies }, ClipReport::new(clip, frames, &skinned, &kept))
+}
+
+/// Simulates a recipe: the meshes of its character frame by frame with their layers, bodies that are none of them, and what becomes of the volume.
+fn bake_layers(
+    mut simulation: Simulation,
+    clip: &str,
+    frames: usize,
+) -> (Animation, ClipReport, Vec<String>) {
+    for _ in 0..settling(simulation.model().fps) {
+        simulation.step();
+    }
+    let (model, fps) = (simulation.shared_model(), simulation.model().fps);
+    let character = &model.characters[0];
+    let meshes: Vec<u32> = (0u32..)
+        .zip(&character.rig.meshes)
+        .filter(|(_, mesh)| !mesh.mesh.positions.is_empty())
+        .map(|(m, _)| m)
+        .collect();
+    let own = |b: &usize| model.bodies[*b].layer.as_ref().is_none_or(|layer| layer.character != 0);
+    let others: Vec<usize> = (0..model.bodies.len()).filter(own).collect();
+    let mut bodies: Vec<BodyAnimation> =
+        meshes.iter().map(|m| empty(&character.rig.meshes[*m as usize])).collect();
+    bodies.extend(others.iter().map(|b| BodyAnimation {
+        name: model.bodies[*b].name.clone(),
+        triangles: model.bodies[*b].topology.triangles.clone(),
+        lines: model.bodies[*b].topology.segments.clone(),
+        ..BodyAnimation::default()
+    }));
+    let (mut skinned, mut kept) = (Vec::new(), Vec::new());
+    for frame in 0..frames {
+        if frame > 0 {
+            simulation.step();
+        }
+        let singles = |x: &[DVec3]| x.iter().map(|x| x.as_vec3().to_array()).collect();
+        for (m, body) in meshes.iter().zip(&mut bodies) {
+            let positions = singles(&simulation.character_places(0, *m));
+            body.frames.push(Frame { positions, velocities: Vec::new() });
+        }
+        for (b, body) in others.iter().zip(&mut bodies[meshes.len()..]) {
+            let x = &simulation.state().bodies[*b].x[..model.bodies[*b].topology.visible()];
+            body.frames.push(Frame { positions: singles(x), velocities: Vec::new() });
+        }
+        let posed = &simulation.control().characters[1].characters[0];
+        if let (Some(told), Some(volume)) = (&posed.volume, posed.skin_volume(character)) {
+            skinned.push(change_percent(told.skinned, told.rest));
+            kept.push(change_percent(volume, told.rest));
+        }
+    }
+    let warnings = simulation.warnings().iter().map(|w| w.to_string()).collect();
+    (Animation { fps, bodies }, ClipReport::new(clip, frames, &skinned, &kept), warnings)
+}
+
+/// A mesh of a character, without frames.
+fn empty(mesh: &SkinMesh) -> BodyAnimation {
+    BodyAnimation {
+        name: mesh.name.clone(),
+        triangles: mesh.mesh.triangles.clone(),
+        uvs: mesh.mesh.uvs.iter().map(|uv| uv.map(|c| c as f32)).collect(),
+        ..BodyAnimation::default()
+    }
+}
+
+fn change_percent(volume: f64, rest: f64) -> f64 {
+    if rest == 0.0 { 0.0 } else { 100.0 * (volume / rest - 1.0) }
 }
 
 impl ClipReport {
+    /// From the changes of volume in each frame, percent.
+    fn new(clip: &str, frames: usize, skinned: &[f64], kept: &[f64]) -> ClipReport {
+        let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len().max(1) as f64;
+        let worst = |list: &[f64]| {
+            list.iter().fold(0.0, |worst: f64, p| if p.abs() > worst.abs() { *p } else { worst })
+        };
+        ClipReport {
+            clip: clip.to_owned(),
+            frames,
+            skinned_mean_percent: mean(skinned),
+            skinned_worst_percent: worst(skinned),
+            kept_mean_percent: mean(kept),
+            kept_worst_percent: worst(kept),
+        }
+    }
+
     fn line(&self) -> String {
         format!(
             "clip '{}', {} frames: volume {:+.3} % at worst ({:+.3} % in the mean) by skinning, {:+.3e} % ({:+.3e} %) kept",

@@ -68,7 +68,8 @@ impl FrameRecorder {
     /// The whole animation, every frame with the final vertices and triangles.
     pub fn finish(self, simulation: &Simulation) -> Animation {
         let model = simulation.model();
-        let bodies = self.bodies.into_iter().zip(&model.bodies).map(|(frames, body)| {
+        let seen = self.bodies.into_iter().zip(&model.bodies).filter(|(_, body)| !body.is_worn());
+        let bodies = seen.map(|(frames, body)| {
             let uvs = frames.uvs(body);
             frames.finish(body.name.clone(), uvs)
         });

@@ -19,7 +19,7 @@ use crate::report::ProfileReport;
 
 /// Names that can be asked for, in the order in which they run. Those of [`SCALE`] come first: memory that others have left
 /// behind would be used again and not be seen.
-pub const NAMES: [&str; 30] = [
+pub const NAMES: [&str; 31] = [
     "scale-1k",
     "scale-10k",
     "scale-100k",
@@ -43,6 +43,7 @@ pub const NAMES: [&str; 30] = [
     "integrators",
     "viewer",
     "skin",
+    super::elastic::NAME,
     "limit",
     "methods-32",
     "methods",
