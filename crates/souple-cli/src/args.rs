@@ -328,15 +328,15 @@ pub struct ConvertArgs {
 /// `souple bake`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "The recipe is a scene file with one [[character]] without a rig: its `volume`, `skinning` and `scale` are used. \
-                  Without it every joint keeps its volume. Several clips become several files, with their names in theirs.\n\n\
+    after_help = "The recipe is a scene file with one [[character]] without a rig: its `volume`, `skinning` and `scale` are used, and bodies, \
+                  as elastic layers of it, and colliders are simulated. Without it every joint keeps its volume. Several clips become several files, with their names in theirs.\n\n\
                   Example:\n  souple bake scenes/characters/arm.glb -o arm-kept.glb"
 )]
 pub struct BakeArgs {
     /// Character, .glb or .gltf
     #[arg(value_name = "CHARACTER")]
     pub input: PathBuf,
-    /// Scene file that says how the skin keeps its volume
+    /// Scene file that says how the skin keeps its volume, and what of it is elastic
     #[arg(long, value_name = "FILE")]
     pub recipe: Option<PathBuf>,
     /// File to write, .glb, .pc2 or .mdd; may be given several times

@@ -1,17 +1,20 @@
-//! `souple bake`: the clips of a character with a skin that keeps its volume, as morph targets per frame or as point caches.
+//! `souple bake`: the clips of a character with a skin that keeps its volume and with elastic layers, as morph targets per frame or as point caches.
+//!
+//! A recipe is a scene: its bodies are simulated while a clip plays, and the character is baked with those that are layers of it, followed by those
+//! that are not. Each clip starts from its first pose, in which layers come to rest before the first frame.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use souple::scene::{Character, RigSource, Scene, SkinVolume};
+use souple::scene::{Character, PlayedClip, RigSource, Scene, SkinVolume};
 use souple::skin::{CharacterModel, PlayedModel};
-use souple::{Model, ModelBuilder};
-use souple_files::bake::{bake_clip, clip_path};
-use souple_files::{MEMORY_LIMIT, SceneFolder, disk, read_scene_file, size};
-use souple_formats::animation::Animation;
+use souple::{Model, ModelBuilder, Simulation};
+use souple_files::bake::{ClipVolume, bake_clip, bake_simulated, clip_path};
+use souple_files::{MEMORY_LIMIT, SceneFolder, disk, read_scene_file, resolve_files, size};
 use souple_formats::import::{Limits, MeshFormat, read_rig};
+use souple_formats::scene::{SceneFile, Source};
 
 use crate::args::{BakeArgs, Format};
 use crate::failure::{Failure, Outcome};
@@ -20,6 +23,9 @@ use crate::report::{note, say, say_json};
 
 /// Most frames of one clip.
 const MAX_FRAMES: f64 = 1e6;
+
+/// Time in which layers come to rest before a clip starts, s.
+const SETTLING: f64 = 1.0;
 
 #[derive(Serialize)]
 struct BakeReport {
@@ -52,7 +58,8 @@ pub fn run(args: &BakeArgs) -> Outcome {
             return Err(Failure::file(output, problem, "end its name in one of .glb .pc2 .mdd"));
         }
     }
-    let model = load(args)?;
+    let recipe = load(args)?;
+    let model = recipe.build(args)?;
     let Some(character) = model.characters.first() else {
         return Err(Failure::file(&args.input, "the file holds no character", ""));
     };
@@ -74,17 +81,26 @@ pub fn run(args: &BakeArgs) -> Outcome {
     }
     let mut names = BTreeSet::new();
     for (clip, name) in &clips {
-        let mut played = character.clone();
-        played.clips = Vec::from_iter(clip.map(|clip| PlayedModel {
-            clip,
-            weight: 1.0,
-            start: 0.0,
-            speed: 1.0,
-            repeat: false,
-        }));
         let duration = clip.map_or(0.0, |clip| character.rig.clips[clip].duration);
         let frames = frame_count(args, name, duration, vertices)?;
-        let (animation, told) = bake(&played, name, frames, args.fps);
+        let (animation, volume) = if model.bodies.is_empty() {
+            let mut played = character.clone();
+            played.clips = Vec::from_iter(clip.map(|clip| PlayedModel {
+                clip,
+                weight: 1.0,
+                start: 0.0,
+                speed: 1.0,
+                repeat: false,
+            }));
+            bake_clip(&played, frames, args.fps)
+        } else {
+            let mut run = playing(&recipe, args, *clip)?;
+            (0..settling(args.fps)).for_each(|_| run.step());
+            let baked = bake_simulated(&mut run, frames);
+            run.warnings().iter().for_each(|warning| note(&format!("warning: {warning}")));
+            baked
+        };
+        let told = ClipReport::new(name, frames, volume);
         if !args.json {
             say(&told.line())?;
         }
@@ -111,11 +127,44 @@ fn ending(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
-/// The character as the recipe has it, with the rig of the file.
-fn load(args: &BakeArgs) -> Result<Model, Failure> {
+/// The scene of a recipe with the rig of the file, and where it was read from.
+struct Recipe {
+    scene: Scene,
+    source: Option<Source>,
+}
+
+impl Recipe {
+    fn build(&self, args: &BakeArgs) -> Result<Model, Failure> {
+        ModelBuilder::new(&self.scene).build().map_err(|error| match &self.source {
+            Some(source) => Failure::from(source.explain(&error)),
+            None => Failure::file(&args.input, &error, error.help.clone()),
+        })
+    }
+}
+
+/// The recipe as it is simulated while a clip plays.
+fn playing(recipe: &Recipe, args: &BakeArgs, clip: Option<usize>) -> Result<Simulation, Failure> {
+    let mut scene = recipe.scene.clone();
+    scene.time.fps = args.fps;
+    if let (Some(clip), Some(character)) = (clip, scene.characters.first_mut()) {
+        // By its number, as names may be there twice. Before its start a clip holds its first pose.
+        let (name, start) = (clip.to_string(), -(settling(args.fps) as f64) / args.fps);
+        character.clips = vec![PlayedClip { name, start, repeat: false, ..PlayedClip::default() }];
+    }
+    let model = Recipe { scene, source: recipe.source.clone() }.build(args)?;
+    Ok(Simulation::new(model))
+}
+
+/// Frames in which layers come to rest before a clip starts.
+fn settling(fps: f64) -> u64 {
+    (SETTLING * fps).ceil() as u64
+}
+
+/// The scene as the recipe has it, with the rig of the file.
+fn load(args: &BakeArgs) -> Result<Recipe, Failure> {
     let (mut scene, source) = match &args.recipe {
         Some(path) => {
-            let file = read_scene_file(path)?;
+            let file = read_recipe(path)?;
             if file.scene.characters.len() != 1 {
                 let problem =
                     format!("a recipe has one [[character]], this one has {}", file.scene.characters.len());
@@ -144,12 +193,15 @@ fn load(args: &BakeArgs) -> Result<Model, Failure> {
     // Each clip is baked by itself, where the character stands.
     character.clips.clear();
     character.volume.get_or_insert_with(SkinVolume::default);
-    let only = Scene { characters: std::mem::take(&mut scene.characters), ..Scene::default() };
-    let model = ModelBuilder::new(&only).build().map_err(|error| match &source {
-        Some(source) => Failure::from(source.explain(&error)),
-        None => Failure::file(&args.input, &error, error.help.clone()),
-    })?;
-    Ok(model)
+    Ok(Recipe { scene, source })
+}
+
+/// A recipe with its files inside; the rig of its character, if it names one, is not read.
+fn read_recipe(path: &Path) -> Result<SceneFile, Failure> {
+    let mut file = read_scene_file(path)?;
+    file.scene.characters.iter_mut().for_each(|character| character.rig = RigSource::default());
+    resolve_files(&mut file, path, false)?;
+    Ok(file)
 }
 
 /// Numbers and names of what is baked: all clips, those that are named, or the pose of a file without any.
@@ -204,21 +256,18 @@ fn frame_count(args: &BakeArgs, clip: &str, duration: f64, vertices: usize) -> R
     Ok(frames as usize)
 }
 
-/// Plays a character: its meshes frame by frame, and what becomes of its volume.
-fn bake(character: &CharacterModel, clip: &str, frames: usize, fps: f64) -> (Animation, ClipReport) {
-    let (animation, volume) = bake_clip(character, frames, fps);
-    let told = ClipReport {
-        clip: clip.to_owned(),
-        frames,
-        skinned_mean_percent: volume.skinned_mean_percent,
-        skinned_worst_percent: volume.skinned_worst_percent,
-        kept_mean_percent: volume.kept_mean_percent,
-        kept_worst_percent: volume.kept_worst_percent,
-    };
-    (animation, told)
-}
-
 impl ClipReport {
+    fn new(clip: &str, frames: usize, volume: ClipVolume) -> ClipReport {
+        ClipReport {
+            clip: clip.to_owned(),
+            frames,
+            skinned_mean_percent: volume.skinned_mean_percent,
+            skinned_worst_percent: volume.skinned_worst_percent,
+            kept_mean_percent: volume.kept_mean_percent,
+            kept_worst_percent: volume.kept_worst_percent,
+        }
+    }
+
     fn line(&self) -> String {
         format!(
             "clip '{}', {} frames: volume {:+.3} % at worst ({:+.3} % in the mean) by skinning, {:+.3e} % ({:+.3e} %) kept",

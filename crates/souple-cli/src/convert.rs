@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use souple::mesh::TriMesh;
-use souple::scene::{ColliderShape, Shape};
+use souple::scene::{Body, ColliderShape, PaintSource, RigSource, Shape};
 use souple_files::{BYTES_PER_VERTEX, FrameRecorder, MEMORY_LIMIT, Replay, disk, read_scene_file, size};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
 use souple_formats::export_mesh::{write_obj, write_ply, write_stl};
@@ -183,7 +183,12 @@ fn convert_scene(args: &ConvertArgs) -> Result<ConvertReport, Failure> {
         Shape::Voxels(voxels) => !voxels.path.is_empty(),
         _ => false,
     };
-    let has_files = file.scene.bodies.iter().any(|body| names_file(&body.shape))
+    let is_painted = |body: &Body| {
+        let paints = body.elastic.iter().flat_map(|elastic| &elastic.paints);
+        paints.into_iter().any(|paint| matches!(paint.with, PaintSource::Picture(_)))
+    };
+    let has_files = file.scene.bodies.iter().any(|body| names_file(&body.shape) || is_painted(body))
+        || file.scene.characters.iter().any(|character| matches!(character.rig, RigSource::File(_)))
         || file.scene.colliders.iter().any(|collider| matches!(collider.shape, ColliderShape::File(_)));
     if has_files && args.input.parent() != args.output.parent() {
         note("warning: the scene names mesh files by paths relative to itself; copy them along");

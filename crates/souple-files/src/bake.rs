@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use souple::skin::{CharacterModel, PlayedModel, Posed};
+use glam::DVec3;
+use souple::Simulation;
+use souple::skin::character::PosedCharacter;
+use souple::skin::{CharacterModel, PlayedModel, Posed, SkinMesh};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
 use souple_formats::export::glb::{GlbOptions, write_glb};
 use souple_formats::export::point_cache::{write_mdd, write_pc2};
@@ -32,47 +35,99 @@ pub struct ClipVolume {
     pub kept_worst_percent: f64,
 }
 
-/// Plays a character: its meshes frame by frame, and what becomes of its volume.
-pub fn bake_clip(character: &CharacterModel, frames: usize, fps: f64) -> (Animation, ClipVolume) {
-    let mut bodies: Vec<BodyAnimation> = character
-        .rig
-        .meshes
-        .iter()
-        .filter(|mesh| !mesh.mesh.positions.is_empty())
-        .map(|mesh| BodyAnimation {
-            name: mesh.name.clone(),
-            triangles: mesh.mesh.triangles.clone(),
-            uvs: mesh.mesh.uvs.iter().map(|uv| uv.map(|c| c as f32)).collect(),
-            ..BodyAnimation::default()
-        })
-        .collect();
-    let (mut posed, mut skinned, mut kept) = (Posed::default(), Vec::new(), Vec::new());
-    for frame in 0..frames {
-        posed.set(std::slice::from_ref(character), frame as f64 / fps);
-        let one = &posed.characters[0];
-        if let (Some(told), Some(volume)) = (&one.volume, one.skin_volume(character)) {
-            let percent =
-                |volume: f64| if told.rest == 0.0 { 0.0 } else { 100.0 * (volume / told.rest - 1.0) };
-            skinned.push(percent(told.skinned));
-            kept.push(percent(volume));
-        }
-        let meshes = (0u32..).zip(&character.rig.meshes).filter(|(_, mesh)| !mesh.mesh.positions.is_empty());
-        for ((m, mesh), body) in meshes.zip(&mut bodies) {
-            let place = |v: u32| one.pose.apply(one.vertex(character, m, v)).as_vec3().to_array();
-            let positions = (0..mesh.mesh.positions.len() as u32).map(place).collect();
-            body.frames.push(Frame { positions, velocities: Vec::new() });
+impl ClipVolume {
+    /// From the changes in each frame, percent.
+    fn of(changes: &[[f64; 2]]) -> ClipVolume {
+        let mean = |k: usize| changes.iter().map(|c| c[k]).sum::<f64>() / changes.len().max(1) as f64;
+        let further = |worst: f64, p: f64| if p.abs() > worst.abs() { p } else { worst };
+        let worst = |k: usize| changes.iter().map(|c| c[k]).fold(0.0, further);
+        ClipVolume {
+            skinned_mean_percent: mean(0),
+            skinned_worst_percent: worst(0),
+            kept_mean_percent: mean(1),
+            kept_worst_percent: worst(1),
         }
     }
-    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len().max(1) as f64;
-    let worst =
-        |list: &[f64]| list.iter().fold(0.0, |worst: f64, p| if p.abs() > worst.abs() { *p } else { worst });
-    let volume = ClipVolume {
-        skinned_mean_percent: mean(&skinned),
-        skinned_worst_percent: worst(&skinned),
-        kept_mean_percent: mean(&kept),
-        kept_worst_percent: worst(&kept),
-    };
-    (Animation { fps, bodies }, volume)
+}
+
+/// Changes of volume by skinning alone and of the result, percent; none if nothing keeps it.
+fn changes(character: &CharacterModel, posed: &PosedCharacter) -> Option<[f64; 2]> {
+    let (told, volume) = (posed.volume.as_ref()?, posed.skin_volume(character)?);
+    let percent = |volume: f64| if told.rest == 0.0 { 0.0 } else { 100.0 * (volume / told.rest - 1.0) };
+    Some([percent(told.skinned), percent(volume)])
+}
+
+/// Numbers of the meshes of a character that have vertices.
+fn meshes(character: &CharacterModel) -> Vec<u32> {
+    let meshes = (0u32..).zip(&character.rig.meshes);
+    meshes.filter(|(_, mesh)| !mesh.mesh.positions.is_empty()).map(|(m, _)| m).collect()
+}
+
+/// A mesh of a character, without frames.
+fn empty(mesh: &SkinMesh) -> BodyAnimation {
+    BodyAnimation {
+        name: mesh.name.clone(),
+        triangles: mesh.mesh.triangles.clone(),
+        uvs: mesh.mesh.uvs.iter().map(|uv| uv.map(|c| c as f32)).collect(),
+        ..BodyAnimation::default()
+    }
+}
+
+fn frame(places: impl IntoIterator<Item = DVec3>) -> Frame {
+    let positions = places.into_iter().map(|x| x.as_vec3().to_array()).collect();
+    Frame { positions, velocities: Vec::new() }
+}
+
+/// Plays a character: its meshes frame by frame, and what becomes of its volume.
+pub fn bake_clip(character: &CharacterModel, frames: usize, fps: f64) -> (Animation, ClipVolume) {
+    let meshes = meshes(character);
+    let mut bodies: Vec<BodyAnimation> =
+        meshes.iter().map(|m| empty(&character.rig.meshes[*m as usize])).collect();
+    let (mut posed, mut volumes) = (Posed::default(), Vec::new());
+    for k in 0..frames {
+        posed.set(std::slice::from_ref(character), k as f64 / fps);
+        let one = &posed.characters[0];
+        volumes.extend(changes(character, one));
+        for (&m, body) in meshes.iter().zip(&mut bodies) {
+            let count = character.rig.meshes[m as usize].mesh.positions.len() as u32;
+            body.frames.push(frame((0..count).map(|v| one.pose.apply(one.vertex(character, m, v)))));
+        }
+    }
+    (Animation { fps, bodies }, ClipVolume::of(&volumes))
+}
+
+/// Simulates the first character of a scene with all that is in it: its meshes frame by frame with their elastic layers, then bodies that are no
+/// layers of it, and what becomes of its volume.
+pub fn bake_simulated(simulation: &mut Simulation, frames: usize) -> (Animation, ClipVolume) {
+    let model = simulation.shared_model();
+    let character = &model.characters[0];
+    let meshes = meshes(character);
+    let own = |b: &usize| model.bodies[*b].layer.as_ref().is_none_or(|layer| layer.character != 0);
+    let others: Vec<usize> = (0..model.bodies.len()).filter(own).collect();
+    let mut bodies: Vec<BodyAnimation> =
+        meshes.iter().map(|m| empty(&character.rig.meshes[*m as usize])).collect();
+    bodies.extend(others.iter().map(|b| BodyAnimation {
+        name: model.bodies[*b].name.clone(),
+        triangles: model.bodies[*b].topology.triangles.clone(),
+        lines: model.bodies[*b].topology.segments.clone(),
+        ..BodyAnimation::default()
+    }));
+    let mut volumes = Vec::new();
+    for k in 0..frames {
+        if k > 0 {
+            simulation.step();
+        }
+        let (of_skin, of_others) = bodies.split_at_mut(meshes.len());
+        for (m, body) in meshes.iter().zip(of_skin) {
+            body.frames.push(frame(simulation.character_places(0, *m)));
+        }
+        for (&b, body) in others.iter().zip(of_others) {
+            let visible = model.bodies[b].topology.visible();
+            body.frames.push(frame(simulation.state().bodies[b].x[..visible].iter().copied()));
+        }
+        volumes.extend(changes(character, &simulation.control().characters[1].characters[0]));
+    }
+    (Animation { fps: model.fps, bodies }, ClipVolume::of(&volumes))
 }
 
 /// The files of an animation by the ending of a path: one glTF file, or a point cache per body.

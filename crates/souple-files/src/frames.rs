@@ -80,6 +80,7 @@ impl FrameRecorder {
     pub fn finish(self, simulation: &Simulation) -> Animation {
         let model = simulation.model();
         let bodies = self.bodies.into_iter().zip(self.wrinkled).zip(&model.bodies);
+        let bodies = bodies.filter(|(_, body)| !body.is_worn());
         let bodies = bodies.map(|((frames, wrinkled), body)| match (wrinkled, &body.wrinkles) {
             (Some(frames), Some(wrinkles)) => BodyAnimation {
                 name: body.name.clone(),

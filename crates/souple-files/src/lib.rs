@@ -22,7 +22,7 @@ pub use error::FileError;
 pub use frames::{BodyFrames, FrameRecorder};
 pub use load::{
     BYTES_PER_VERTEX, Loaded, MEMORY_LIMIT, build, check_size, load, read_scene_file, read_whole_scene,
-    vertex_count,
+    resolve_files, vertex_count,
 };
 pub use movie::{Movie, MovieFormat, find_program};
 pub use recording::{Difference, MAX_STATE_BYTES, Played, Replay, scene_for_recording};

@@ -37,13 +37,19 @@ pub fn read_scene_file(path: &Path) -> Result<SceneFile, FileError> {
 /// Reads a scene file and the mesh and volume files it names.
 pub fn read_whole_scene(path: &Path, allow_outside: bool) -> Result<SceneFile, FileError> {
     let mut file = read_scene_file(path)?;
+    resolve_files(&mut file, path, allow_outside)?;
+    Ok(file)
+}
+
+/// Reads the files that a scene at that path names into it.
+pub fn resolve_files(file: &mut SceneFile, path: &Path, allow_outside: bool) -> Result<(), FileError> {
     let folder = SceneFolder::of_scene(path, allow_outside);
     let mut read = |written: &str| match VolumeFormat::from_file_name(written) {
         Some(_) => folder.read(written, VolumeLimits::default().max_bytes, "volume"),
         None => folder.read(written, Limits::default().max_bytes, "mesh"),
     };
     resolve_meshes(&mut file.scene, &mut read).map_err(|error| file.source.explain(&error))?;
-    Ok(file)
+    Ok(())
 }
 
 /// Reads and compiles a scene.
@@ -70,7 +76,8 @@ pub fn vertex_count(shape: &Shape) -> u64 {
             block.cells.iter().fold(1, |count: u64, &n| count.saturating_mul(u64::from(n) + 1))
         }
         Shape::Mesh(mesh) => mesh.positions.len() as u64,
-        Shape::File(_) => 0,
+        // Those of a skin are counted with its character.
+        Shape::File(_) | Shape::Skin(_) => 0,
         // About as many corners of cells as cells; where voxels are sparse there are more.
         Shape::Voxels(voxels) => {
             let count = voxels.volume.as_ref().map_or(0, |volume| volume.count(&voxels.labels));

@@ -4,7 +4,8 @@ use std::f64::consts::PI;
 use std::path::Path;
 
 use glam::DVec3;
-use souple::scene::Rig;
+use souple::math::rotation;
+use souple::scene::{ChannelTarget, Rig, RigChannel, RigClip, RigMesh, RigNode, RigSkin, Vec3};
 use souple::skin::generate::{Limb, add_turns, limb};
 use souple_formats::export::rig::write_rig_glb;
 use souple_formats::import::{Limits, read_rig};
@@ -110,6 +111,214 @@ fn torso() -> Rig {
     rig
 }
 
+/// Adds a rig to another: its first node hangs on `parent`, at a place and turned by unit axis times degrees. Tells the number of that node.
+fn hang(on: &mut Rig, part: Rig, name: &str, parent: u32, place: Vec3, turn: DVec3) -> u32 {
+    let (node, skin) = (on.nodes.len() as u32, on.skins.len() as u32);
+    on.nodes.extend(part.nodes.into_iter().enumerate().map(|(k, mut one)| {
+        one.name = format!("{name}.{}", one.name);
+        one.parent = one.parent.map(|p| p + node);
+        if k == 0 {
+            (one.parent, one.translation) = (Some(parent), place);
+            one.rotation = rotation(turn).to_array();
+        }
+        one
+    }));
+    on.skins.extend(part.skins.into_iter().map(|mut one| {
+        one.joints.iter_mut().for_each(|j| *j += node);
+        one
+    }));
+    on.meshes.extend(part.meshes.into_iter().map(|mut one| {
+        one.name = name.to_owned();
+        (one.node, one.skin) = (one.node + node, one.skin.map(|s| s + skin));
+        one
+    }));
+    node
+}
+
+/// A mesh that one bone carries.
+fn worn(bone_at: Vec3, mesh: RigMesh) -> Rig {
+    let count = mesh.positions.len();
+    Rig {
+        nodes: vec![RigNode { name: "bone".into(), ..RigNode::default() }],
+        skins: vec![RigSkin {
+            name: "bone".into(),
+            joints: vec![0],
+            inverse_binds: vec![[
+                1.0,
+                0.0,
+                0.0,
+                0.0,
+                1.0,
+                0.0,
+                0.0,
+                0.0,
+                1.0,
+                -bone_at[0],
+                -bone_at[1],
+                -bone_at[2],
+            ]],
+        }],
+        meshes: vec![RigMesh {
+            skin: Some(0),
+            influences: 1,
+            joints: vec![0; count],
+            weights: vec![1.0; count],
+            ..mesh
+        }],
+        clips: Vec::new(),
+    }
+}
+
+/// A band of `width` columns around a loop; `at` tells where it is at a share of the loop and of the width.
+fn band(around: u32, width: u32, at: impl Fn(f64, f64) -> Vec3) -> RigMesh {
+    let mut mesh = RigMesh::default();
+    for k in 0..around {
+        for w in 0..width {
+            let (u, v) = (f64::from(k) / f64::from(around), f64::from(w) / f64::from(width - 1));
+            mesh.positions.push(at(u, v));
+            mesh.uvs.push([u, v]);
+        }
+    }
+    for k in 0..around {
+        for w in 0..width - 1 {
+            let (a, b) = (k * width + w, (k + 1) % around * width + w);
+            mesh.triangles.extend([[a, a + 1, b + 1], [a, b + 1, b]]);
+        }
+    }
+    mesh
+}
+
+/// A clip of rotations and of the place of the first node; `turn` gives unit axis times degrees on top of how nodes stand.
+fn add_clip(
+    rig: &mut Rig,
+    name: &str,
+    times: &[f64],
+    turn: impl Fn(&str, f64) -> DVec3,
+    rise: impl Fn(f64) -> f64,
+) {
+    let channel = |(node, one): (usize, &RigNode)| RigChannel {
+        node: node as u32,
+        target: ChannelTarget::Rotation,
+        times: times.to_vec(),
+        values: times
+            .iter()
+            .flat_map(|t| (rotation(turn(&one.name, *t)) * glam::DQuat::from_array(one.rotation)).to_array())
+            .collect(),
+        ..RigChannel::default()
+    };
+    let moves = |one: &RigNode| times.iter().any(|t| turn(&one.name, *t) != DVec3::ZERO);
+    let mut channels: Vec<RigChannel> =
+        rig.nodes.iter().enumerate().filter(|(_, one)| moves(one)).map(channel).collect();
+    let [x, y, z] = rig.nodes[0].translation;
+    channels.push(RigChannel {
+        target: ChannelTarget::Translation,
+        times: times.to_vec(),
+        values: times.iter().flat_map(|t| [x, y + rise(*t), z]).collect(),
+        ..RigChannel::default()
+    });
+    rig.clips.push(RigClip { name: name.into(), channels });
+}
+
+/// A creature on four legs, along x, with a tail and a strap around its chest. `run`: it gallops on the spot, twice a second.
+fn runner() -> Rig {
+    let bar = |length: f64, radii: [f64; 2], bones: u32| {
+        limb(&Limb { length, radii, sides: 16, rings: (length / 0.035) as u32, cap_rings: 4, bones })
+    };
+    let mut rig = Rig {
+        nodes: vec![RigNode { name: "root".into(), translation: [-0.35, 0.56, 0.0], ..RigNode::default() }],
+        ..Rig::default()
+    };
+    let trunk = hang(&mut rig, bar(0.7, [0.15, 0.16], 5), "trunk", 0, [0.0; 3], DVec3::Z * -90.0);
+    for (name, bone, z) in
+        [("hind left", 0, 0.1), ("hind right", 0, -0.1), ("fore left", 4, 0.1), ("fore right", 4, -0.1)]
+    {
+        hang(&mut rig, bar(0.5, [0.07, 0.035], 3), name, trunk + bone, [0.05, 0.0, z], DVec3::Z * -90.0);
+    }
+    hang(&mut rig, bar(0.34, [0.1, 0.085], 3), "neck", trunk + 4, [-0.04, 0.1, 0.0], DVec3::Z * 50.0);
+    hang(&mut rig, bar(0.45, [0.035, 0.018], 2), "tail", trunk, [-0.02, -0.12, 0.0], DVec3::Z * 160.0);
+    // Tight on the back, loose below. In the frame of the trunk y goes along the creature, x down.
+    let strap = band(40, 4, |u, v| {
+        let angle = 2.0 * PI * u;
+        let (up, side) = (angle.cos(), angle.sin());
+        let loose = if up < 0.0 { 1.0 + 0.5 * up * up } else { 1.0 };
+        [-0.185 * up * loose, 0.06 * (v - 0.5), 0.185 * side]
+    });
+    hang(&mut rig, worn([0.0; 3], strap), "strap", trunk + 3, [0.0; 3], DVec3::ZERO);
+    let swing = |t: f64, phase: f64| (2.0 * PI * (2.0 * t + phase)).sin();
+    add_clip(
+        &mut rig,
+        "run",
+        &times(1.0, 30),
+        |name, t| match name {
+            "hind left.bone0" | "hind right.bone0" => {
+                DVec3::Z * (38.0 * swing(t, if name.contains("left") { 0.0 } else { 0.06 }))
+            }
+            "fore left.bone0" | "fore right.bone0" => {
+                DVec3::Z * (38.0 * swing(t, if name.contains("left") { 0.45 } else { 0.52 }))
+            }
+            "hind left.bone1" | "hind right.bone1" => DVec3::Z * (-25.0 + 25.0 * swing(t, 0.25)),
+            "fore left.bone1" | "fore right.bone1" => DVec3::Z * (-25.0 + 25.0 * swing(t, 0.7)),
+            "trunk.bone1" | "trunk.bone2" => DVec3::Z * (8.0 * swing(t, 0.1)),
+            "neck.bone0" => DVec3::Z * (-10.0 * swing(t, 0.2)),
+            _ => DVec3::ZERO,
+        },
+        |t| 0.045 * swing(t, 0.3),
+    );
+    rig
+}
+
+/// A head on a neck, with a nose and a pony tail. `shake`: it turns left and right, and nods.
+fn head() -> Rig {
+    let mut rig =
+        limb(&Limb { length: 0.2, radii: [0.06, 0.055], sides: 20, rings: 6, cap_rings: 3, bones: 2 });
+    rig.meshes[0].name = "neck".into();
+    // A ball of rings, with a bump to the front.
+    let (rows, around) = (36u32, 40u32);
+    let mut ball = RigMesh::default();
+    let mut add = |polar: f64, turn: f64| {
+        let way = DVec3::new(polar.sin() * turn.sin(), polar.cos(), polar.sin() * turn.cos());
+        let off = (way - DVec3::new(0.0, -0.12, 0.9927)).length() / 0.24;
+        let radius = 0.12 + 0.075 * (-off * off).exp();
+        let place = DVec3::new(0.0, 0.29, 0.0) + way * DVec3::new(0.9, 1.1, 1.0) * radius;
+        ball.positions.push(place.to_array());
+        ball.uvs.push([turn / (2.0 * PI), polar / PI]);
+    };
+    add(0.0, 0.0);
+    for r in 1..rows {
+        for k in 0..around {
+            add(PI * f64::from(r) / f64::from(rows), 2.0 * PI * f64::from(k) / f64::from(around));
+        }
+    }
+    add(PI, 0.0);
+    let corner = |r: u32, k: u32| 1 + (r - 1) * around + k % around;
+    let bottom = 1 + (rows - 1) * around;
+    for k in 0..around {
+        ball.triangles.push([0, corner(1, k), corner(1, k + 1)]);
+        for r in 1..rows - 1 {
+            let [a, b, d, c] = [corner(r, k), corner(r, k + 1), corner(r + 1, k), corner(r + 1, k + 1)];
+            ball.triangles.extend([[a, d, c], [a, c, b]]);
+        }
+        ball.triangles.push([bottom, corner(rows - 1, k + 1), corner(rows - 1, k)]);
+    }
+    hang(&mut rig, worn([0.0, 0.2, 0.0], ball), "head", 1, [0.0; 3], DVec3::ZERO);
+    let tail =
+        limb(&Limb { length: 0.34, radii: [0.03, 0.014], sides: 10, rings: 24, cap_rings: 3, bones: 2 });
+    hang(&mut rig, tail, "hair", 1, [0.0, 0.15, -0.115], DVec3::X * -115.0);
+    let wag = |t: f64, rate: f64| (2.0 * PI * rate * t).sin();
+    let strength = |t: f64| ease(t, 0.5, 0.8) * (1.0 - ease(t, 3.2, 3.6));
+    add_clip(
+        &mut rig,
+        "shake",
+        &times(5.0, 30),
+        |name, t| match name {
+            "bone1" => DVec3::new(14.0 * wag(t, 0.9), 48.0 * wag(t, 1.6), 0.0) * strength(t),
+            _ => DVec3::ZERO,
+        },
+        |_| 0.0,
+    );
+    rig
+}
+
 #[test]
 fn the_characters_of_the_library_are_what_is_made_here() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/characters");
@@ -120,6 +329,8 @@ fn the_characters_of_the_library_are_what_is_made_here() {
         ("trunk.glb", trunk()),
         ("neck.glb", neck()),
         ("elbow.glb", elbow()),
+        ("runner.glb", runner()),
+        ("head.glb", head()),
     ];
     for (name, rig) in all {
         let bytes = write_rig_glb(&rig).unwrap();

@@ -300,7 +300,7 @@ impl Document {
             Shape::File(file) => {
                 self.files.mesh(file, &mut BTreeSet::new()).is_ok_and(|mesh| !mesh.tetrahedra.is_empty())
             }
-            Shape::Grid(_) | Shape::Rope(_) | Shape::Ball(_) | Shape::Strands(_) => false,
+            Shape::Grid(_) | Shape::Rope(_) | Shape::Ball(_) | Shape::Strands(_) | Shape::Skin(_) => false,
         }
     }
 
@@ -389,7 +389,7 @@ impl Document {
                 self.files.mesh(file, &mut BTreeSet::new()).map(|m| m.positions.len() as u64)
             }
             // How many the surface has is known once it is built; what is chosen was seen.
-            Shape::Voxels(_) => Ok(u64::MAX),
+            Shape::Voxels(_) | Shape::Skin(_) => Ok(u64::MAX),
             shape => Ok(vertex_count(shape)),
         };
         let count = count.map_err(|error| error.problem)?;
@@ -611,6 +611,7 @@ impl Document {
                 corners(DVec3::splat(-s.radius - s.length), DVec3::splat(s.radius + s.length))
             }
             Shape::Block(block) => corners(DVec3::ZERO, DVec3::from(block.size)),
+            Shape::Skin(_) => return None,
             Shape::Ball(ball) => corners(DVec3::splat(-ball.radius), DVec3::splat(ball.radius)),
             Shape::Mesh(mesh) => mesh.positions.iter().map(|p| DVec3::from(*p)).collect(),
             Shape::File(file) => {

@@ -12,13 +12,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use souple::scene::{
-    ColliderShape, InlineMesh, InlineVolume, MeshFile, Rig, RigSource, Scene, Shape, Style, VoxelShape,
+    ColliderShape, InlineMesh, InlineVolume, MeshFile, PaintSource, Rig, RigSource, Scene, Shape, Style,
+    VoxelShape,
 };
 use souple::{Model, ModelBuilder, SceneError};
 use souple_files::{FileChange, FileWatch, SceneFolder, check_size, disk};
 use souple_formats::import::Limits;
 use souple_formats::import::volume::VolumeLimits;
-use souple_formats::scene::{read_mesh_file, read_rig_file, read_volume_file};
+use souple_formats::picture::PictureLimits;
+use souple_formats::scene::{read_mesh_file, read_paints, read_rig_file, read_volume_file};
 
 /// A scene, compiled.
 #[derive(Debug)]
@@ -130,6 +132,11 @@ impl SceneFiles {
                 voxels.volume = Some(volume);
                 voxels.path.clear();
             }
+            if let Some(elastic) = &mut body.elastic {
+                let mut read =
+                    |written: &str| self.read(written, PictureLimits::default().max_bytes, "picture");
+                read_paints(elastic, &format!("body[{b}].elastic"), &mut read)?;
+            }
         }
         for (c, collider) in resolved.colliders.iter_mut().enumerate() {
             if let ColliderShape::File(file) = &collider.shape {
@@ -233,6 +240,13 @@ pub(crate) fn for_each_path(scene: &mut Scene, change: &mut dyn FnMut(&mut Strin
             && !voxels.path.is_empty()
         {
             change(&mut voxels.path, "volume");
+        }
+        for paint in body.elastic.iter_mut().flat_map(|elastic| &mut elastic.paints) {
+            if let PaintSource::Picture(picture) = &mut paint.with
+                && picture.size.is_none()
+            {
+                change(&mut picture.path, "picture");
+            }
         }
     }
     for collider in &mut scene.colliders {

@@ -339,6 +339,11 @@ impl Capture {
                 let radius = self.meshes[b].rope_radius;
                 self.meshes[b] = Arc::new(body_mesh(&model.bodies[b], &body.topology, &self.uvs[b], radius));
             }
+            if model.bodies[b].is_worn() {
+                // The skin shows it.
+                seen.push(Default::default());
+                continue;
+            }
             let touching = simulation.contacts(b).iter();
             let positions: Arc<Vec<Vec3>> = Arc::new(body.x.iter().map(|x| x.as_vec3()).collect());
             seen.push((Arc::clone(&positions), Arc::clone(&self.meshes[b])));

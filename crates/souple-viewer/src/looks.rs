@@ -211,7 +211,7 @@ fn item_look(
         parameters: look.parameters.clone(),
         range: look.range.map(|range| range.map(|end| end as f32)),
         cells: look.cells,
-        visible: true,
+        visible: !look.hidden,
     }
 }
 

@@ -147,7 +147,7 @@ fn reanchored(pin: &PinnedVertex, set: &PinModel, place: DVec3, posed: &Posed) -
         (PinCarrier::Script, Some(motion)) => pose_at(motion, set.pivot, posed.time),
         (PinCarrier::Script, None) => Pose::IDENTITY,
         (PinCarrier::Bone(bone), _) => bone.motion(posed),
-        (PinCarrier::Skin { .. }, _) => return *pin,
+        (PinCarrier::Skin { .. } | PinCarrier::Layer, _) => return *pin,
     };
     PinnedVertex { anchor: scripted.apply_inverse(place), ..*pin }
 }

@@ -12,7 +12,7 @@ use crate::mesh::tear::{TearScratch, tear};
 use crate::model::Model;
 use crate::parallel::Parallel;
 use crate::rigid::RigidFrame;
-use crate::scene::ContactMode;
+use crate::scene::{ContactMode, SolverKind};
 use crate::solver::xpbd::{CATCH_UP, FrameTask};
 use crate::solver::{Method, Problem, limits};
 use crate::state::BodyState;
@@ -94,7 +94,10 @@ impl Workspace {
             b,
             candidate: state.clone(),
             method: Method::of(&model.groups[body.group]),
-            contacts: Contacts::new(body, model.colliders.len()),
+            contacts: Contacts {
+                deepest_first: model.groups[body.group].solver == SolverKind::Goals,
+                ..Contacts::new(body, model.colliders.len())
+            },
             symptom: None,
             inverse_masses: Vec::new(),
             weighed: None,
@@ -125,6 +128,7 @@ impl Workspace {
     pub(crate) fn is_left_alone(&self, model: &Model, control: &Control) -> bool {
         let moves = |c: &u32| !control.stands(*c as usize);
         control.pins[self.b].iter().all(|pin| pin.start == pin.end)
+            && control.rides[self.b].stands()
             && !self.contacts.pairs.iter().any(moves)
             && !model.bodies[self.b].energies.iter().any(|e| e.is_restless(control, self.b as u32))
     }
@@ -213,6 +217,7 @@ impl Workspace {
             parallel,
             body: *b as u32,
             inverse_masses,
+            layer: model.bodies[*b].layer.as_ref(),
             contacts: solver.takes_contacts().then_some(springs),
             again,
         };

@@ -496,9 +496,12 @@ fn lint_characters(model: &Model, say: &mut impl FnMut(String, String, String)) 
             PinCarrier::Script => false,
             PinCarrier::Bone(bone) => bone.character == c,
             PinCarrier::Skin { character, .. } => *character == c,
+            // What has such supports is a layer.
+            PinCarrier::Layer => false,
         };
+        let is_worn = |body: &BodyModel| body.layer.as_ref().is_some_and(|layer| layer.character == c);
         let is_used = model.colliders.iter().any(|collider| carries(&collider.carrier))
-            || model.bodies.iter().flat_map(|body| &body.pins).any(holds);
+            || model.bodies.iter().any(|body| is_worn(body) || body.pins.iter().any(holds));
         if !is_used {
             say(
                 at,

@@ -20,7 +20,7 @@ use crate::mesh::cut::{Blade, cut};
 use crate::model::{BodyModel, Carrier, ColliderModel, Model, PinCarrier};
 use crate::motion::{Jump, furthest_way, jump, pose_at};
 use crate::scene::{Vec3, Wind};
-use crate::skin::{CharacterModel, Posed, SkinPoint};
+use crate::skin::{CharacterModel, Posed, Rides, SkinPoint};
 use crate::state::{BodyState, Fan, Grab, PinnedVertex, State};
 
 /// Most particles that one command may name: as a line of a control log it is then far below the longest that is read.
@@ -178,6 +178,8 @@ pub struct Control {
     pub colliders: Vec<(Pose, Pose)>,
     /// Of each collider that is a skin: its vertices in its own frame at the start and at the end, m.
     pub skins: Vec<[Vec<DVec3>; 2]>,
+    /// Of each body that is a layer of a skin: where the skin has its particles.
+    pub rides: Vec<Rides>,
     /// The air, with the mean wind that holds now.
     pub wind: Wind,
     /// Particles held by a hand.
@@ -199,6 +201,7 @@ impl Control {
             characters: Default::default(),
             colliders: vec![(Pose::IDENTITY, Pose::IDENTITY); model.colliders.len()],
             skins: vec![Default::default(); model.colliders.len()],
+            rides: vec![Rides::default(); model.bodies.len()],
             wind: model.wind,
             grabs: Vec::new(),
             fan: None,
@@ -212,6 +215,8 @@ impl Control {
         let [start, end] = &mut self.characters;
         end.clone_from(start);
         self.skins.iter_mut().for_each(|[start, end]| end.clone_from(start));
+        self.rides.iter_mut().for_each(Rides::settle);
+        Rides::put_all(&mut self.rides, model, &self.characters, self.t1 - self.t0);
         self.take_over_air_and_hands(model, state);
     }
 
@@ -227,6 +232,7 @@ impl Control {
             // Where the last step ended.
             self.characters.swap(0, 1);
             self.skins.iter_mut().for_each(|skin| skin.swap(0, 1));
+            self.rides.iter_mut().for_each(Rides::swap);
         } else {
             // A teleport leaves the poses of its end behind, at the time of its start.
             self.characters[0].time = f64::NAN;
@@ -234,6 +240,7 @@ impl Control {
             for (collider, [start, _]) in model.colliders.iter().zip(&mut self.skins) {
                 collider.skin_places(&model.characters, &self.characters[0], start);
             }
+            Rides::find_all(&mut self.rides, model, &self.characters[0], 0);
         }
     }
 
@@ -242,7 +249,8 @@ impl Control {
         for (b, body) in state.bodies.iter().enumerate() {
             self.pins[b].clear();
             self.pins[b].extend(body.pinned.iter().map(|pin| {
-                let start = pin_position(model, posed, b, pin, &body.pin_offsets);
+                let ridden = self.rides[b].support(&model.bodies[b], body, pin, 0);
+                let start = ridden.unwrap_or_else(|| pin_position(model, posed, b, pin, &body.pin_offsets));
                 PinTarget { vertex: pin.vertex, start, end: start }
             }));
         }
@@ -286,7 +294,9 @@ impl Control {
         for (collider, [_, end]) in model.colliders.iter().zip(&mut self.skins) {
             collider.skin_places(&model.characters, &self.characters[1], end);
         }
+        Rides::find_all(&mut self.rides, model, &self.characters[1], 1);
         self.take_along(model, state);
+        Rides::put_all(&mut self.rides, model, &self.characters, self.t1 - self.t0);
         self.begin_supports_and_colliders(model, state);
         let posed = &self.characters[1];
         for command in commands {
@@ -305,7 +315,8 @@ impl Control {
             let mut before = 0;
             let old = self.pins[b].len();
             for pin in &body.pinned {
-                let end = pin_position(model, posed, b, pin, &body.pin_offsets);
+                let ridden = self.rides[b].support(&model.bodies[b], body, pin, 1);
+                let end = ridden.unwrap_or_else(|| pin_position(model, posed, b, pin, &body.pin_offsets));
                 while before < old && self.pins[b][before].vertex < pin.vertex {
                     before += 1;
                 }
@@ -450,6 +461,10 @@ impl Control {
                 self.characters[1].time = f64::NAN;
             }
         }
+        if !self.rides[body].is_finite() {
+            self.rides[body].hold(&state.bodies[body].x);
+            self.characters[1].time = f64::NAN;
+        }
         if !DVec3::from(self.wind.velocity).is_finite() {
             self.wind = model.wind;
         }
@@ -468,6 +483,7 @@ impl Control {
             && self.fan.is_none_or(|fan| fan.is_finite())
             && self.colliders.iter().all(|(a, b)| a.is_finite() && b.is_finite())
             && self.skins.iter().flatten().flatten().all(|x| x.is_finite())
+            && self.rides[body].is_finite()
     }
 }
 
@@ -492,6 +508,10 @@ pub(crate) fn pin_position(
         (PinCarrier::Script, Some(motion)) => pose_at(motion, set.pivot, posed.time).apply(pin.anchor),
         (PinCarrier::Script, None) => pin.anchor,
         (PinCarrier::Bone(bone), _) => bone.motion(posed).apply(pin.anchor),
+        (PinCarrier::Layer, _) => {
+            let layer = model.bodies[body].layer.as_ref();
+            layer.and_then(|l| l.place(&model.characters, posed, pin.vertex)).unwrap_or(pin.anchor)
+        }
         (PinCarrier::Skin { character, points }, _) => {
             let place =
                 |point: &SkinPoint| point.place(&model.characters[*character], &posed.characters[*character]);

@@ -275,6 +275,7 @@ impl Coupled {
             parallel,
             body,
             inverse_masses,
+            layer: None,
             contacts: solver.takes_contacts().then_some(&contacts.springs),
             again,
         };

@@ -14,9 +14,10 @@ use crate::mesh::{ColliderMesh, Spring, SpringFamily, Topology};
 use crate::refine::Refining;
 use crate::rigid::RigidFrame;
 use crate::scene::{
-    Cg, ContactMode, Descent, Health, LimitMethod, Motion, Sleep, SolverKind, SurfaceContact, Wind, Xpbd,
+    Cg, ContactMode, Descent, Goals, Health, LimitMethod, Motion, Sleep, SolverKind, SurfaceContact, Wind,
+    Xpbd,
 };
-use crate::skin::{CharacterModel, Posed, SkinPoint};
+use crate::skin::{CharacterModel, Layer, Posed, SkinPoint};
 use crate::wrinkles::Wrinkles;
 
 /// A compiled scene; made by [`crate::ModelBuilder`].
@@ -89,6 +90,8 @@ pub struct GroupModel {
     pub sleep: Option<Sleep>,
     /// Settings of projective dynamics and vertex block descent.
     pub descent: Descent,
+    /// Settings of the solver by goals.
+    pub goals: Goals,
     /// What contact of surfaces promises.
     pub contact_mode: ContactMode,
     /// Distances per substep that the search for contacts of surfaces may compute; without it all are found.
@@ -133,6 +136,8 @@ pub struct BodyModel {
     pub contact: Option<SurfaceContact>,
     /// Sets of supported particles.
     pub pins: Vec<PinModel>,
+    /// What holds it to the skin of a character, if it is a part of one.
+    pub layer: Option<Layer>,
     /// The four particles of a rigid body.
     pub rigid: Option<RigidFrame>,
     /// How its cells are divided and joined as it bends; none if they never are.
@@ -152,14 +157,21 @@ impl BodyModel {
         self.energies.iter().map(|e| e.plastic_elements()).sum()
     }
 
-    /// Whether all its supports, of which it has some, follow that character.
+    /// Whether all its supports, of which it has some, or all that holds a part of a skin, follow that character.
     pub fn hangs_on(&self, character: usize) -> bool {
         let follows = |pin: &PinModel| match &pin.carrier {
             PinCarrier::Script => false,
             PinCarrier::Bone(bone) => bone.character == character,
             PinCarrier::Skin { character: followed, .. } => *followed == character,
+            PinCarrier::Layer => self.layer.as_ref().is_some_and(|layer| layer.character == character),
         };
-        !self.pins.is_empty() && self.pins.iter().all(follows)
+        let rides = self.layer.as_ref().is_some_and(|layer| layer.character == character);
+        (rides || !self.pins.is_empty()) && self.pins.iter().all(follows)
+    }
+
+    /// Whether a collider that is the skin of its character shows it, so that it is not seen by itself.
+    pub fn is_worn(&self) -> bool {
+        self.layer.as_ref().is_some_and(|layer| !layer.shown_by.is_empty())
     }
 
     /// Springs of the untorn body.
@@ -237,6 +249,8 @@ pub enum PinCarrier {
         /// One point of it for each particle of the set.
         points: Vec<SkinPoint>,
     },
+    /// The vertices of the skin that they are.
+    Layer,
 }
 
 /// What carries a collider.

@@ -510,10 +510,36 @@ impl Simulation {
         control::collider_pose(&self.model.colliders[collider], offset, &self.posed())
     }
 
-    /// Where the vertices of a collider that is a skin are now, in its own frame, m; none of what is rigid.
+    /// Where the vertices of a collider that is a skin are now, its elastic layers included, in its own frame, m; none of what is rigid.
     pub fn skin_places(&self, collider: usize) -> Vec<DVec3> {
         let mut places = Vec::new();
         self.model.colliders[collider].skin_places(&self.model.characters, &self.posed(), &mut places);
+        let layers = self.model.bodies.iter().zip(&self.state.bodies);
+        for (layer, body) in layers.filter_map(|(b, state)| Some((b.layer.as_ref()?, state))) {
+            let pose = self.collider_pose(collider);
+            let shows = layer.shown_by.iter().filter(|wearer| wearer.collider == collider);
+            for (v, particle) in shows.flat_map(|wearer| &wearer.vertices) {
+                places[*v as usize] = pose.apply_inverse(body.x[*particle as usize]);
+            }
+        }
+        places
+    }
+
+    /// Where all vertices of a mesh of a character are now, its elastic layers included, m.
+    pub fn character_places(&self, character: usize, mesh: u32) -> Vec<DVec3> {
+        let (model, posed) = (&self.model.characters[character], self.posed());
+        let posed = &posed.characters[character];
+        let count = model.rig.meshes[mesh as usize].mesh.positions.len() as u32;
+        let mut places: Vec<DVec3> =
+            (0..count).map(|v| posed.pose.apply(posed.vertex(model, mesh, v))).collect();
+        for (body, state) in self.model.bodies.iter().zip(&self.state.bodies) {
+            let Some(layer) = body.layer.as_ref().filter(|layer| layer.character == character) else {
+                continue;
+            };
+            for (_, v, particle) in layer.worn.iter().filter(|(m, _, _)| *m == mesh) {
+                places[*v as usize] = state.x[*particle as usize];
+            }
+        }
         places
     }
 

@@ -1,4 +1,7 @@
-//! Characters in a scene: skins as colliders, colliders and supports on bones, supports on skins, teleports, determinism.
+//! Characters in a scene: skins as colliders, colliders and supports on bones, supports on skins, teleports, determinism; `elastic.rs`: elastic layers.
+
+#[path = "characters/elastic.rs"]
+mod elastic;
 
 use glam::DVec3;
 use souple::math::rotation;

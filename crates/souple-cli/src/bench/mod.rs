@@ -15,6 +15,7 @@
 
 mod contact;
 mod convergence;
+mod elastic;
 mod garments;
 mod integrators;
 mod limit;
@@ -154,6 +155,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
         "integrators",
         "viewer",
         "skin",
+        elastic::NAME,
         "limit",
         "methods-32",
         "methods",
@@ -196,6 +198,10 @@ pub fn run(args: &BenchArgs) -> Outcome {
     if wanted("skin") {
         skins = skin::time(args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
     }
+    let mut layers = Vec::new();
+    if wanted(elastic::NAME) {
+        layers = elastic::time(args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
+    }
     let limit = if wanted("limit") { Some(limit::probe(args)?) } else { None };
     if let (Some(limit), false) = (&limit, args.json) {
         limit.lines().iter().try_for_each(|line| say(line))?;
@@ -233,7 +239,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
     }
     if args.json {
         let answer = serde_json::json!({
-            "workloads": figures, "integrators": comparison, "viewer": pictures, "skin": skins, "limit": limit, "methods": methods,
+            "workloads": figures, "integrators": comparison, "viewer": pictures, "skin": skins, "elastic": layers, "limit": limit, "methods": methods,
             "contact": contact, "convergence": beams, "liver": livers, "multigrid": grids, "paper": sheets, "wrinkles": folds,
         });
         say_json(&answer)?;

@@ -43,6 +43,7 @@ pub const NAMES: &[&str] = &[
     "integrators",
     "viewer",
     "skin",
+    super::elastic::NAME,
     "limit",
     "methods-32",
     "methods",

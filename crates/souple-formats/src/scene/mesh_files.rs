@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use souple::SceneError;
-use souple::scene::{ColliderShape, InlineMesh, InlineVolume, MeshFile, Rig, RigSource, Scene, Shape};
+use souple::scene::{
+    ColliderShape, Elastic, InlineMesh, InlineVolume, MeshFile, PaintPicture, PaintSource, Rig, RigSource,
+    Scene, Shape,
+};
 use thiserror::Error;
 
 use super::error::quotable;
@@ -12,6 +15,7 @@ use crate::import::{
     ImportError, Limits, MeshFormat, SolidMesh, read_gltf_surface, read_mesh, read_rig, read_solid,
     read_tetgen,
 };
+use crate::picture::{PictureLimits, read_picture};
 
 /// Why a path in a scene is refused.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
@@ -86,6 +90,9 @@ pub fn resolve_meshes(
             voxels.volume = Some(read_volume_file(&voxels.path, &field, read)?);
             voxels.path.clear();
         }
+        if let Some(elastic) = &mut body.elastic {
+            read_paints(elastic, &format!("body[{index}].elastic"), read)?;
+        }
     }
     for (index, collider) in scene.colliders.iter_mut().enumerate() {
         if let ColliderShape::File(file) = &collider.shape {
@@ -124,6 +131,35 @@ pub fn read_rig_file(
         let help = "repair the file, or export it again";
         SceneError::new(field, format!("cannot use '{name}': {error}"), help)
     })
+}
+
+/// Reads the pictures that dials of an elastic layer are painted with. `field` is where the layer stands in the scene; `read` is that of
+/// [`resolve_meshes`].
+pub fn read_paints(
+    elastic: &mut Elastic,
+    field: &str,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+) -> Result<(), SceneError> {
+    for (index, paint) in elastic.paints.iter_mut().enumerate() {
+        let PaintSource::Picture(PaintPicture { path, size, values }) = &mut paint.with else { continue };
+        if size.is_some() {
+            continue;
+        }
+        let (name, field) = (quotable(path), format!("{field}.paint[{index}].with.picture.path"));
+        let bytes = read(path).map_err(|problem| {
+            let help = "the path is relative to the scene file and stays inside its folder";
+            SceneError::new(&field, format!("cannot read '{name}': {problem}"), help)
+        })?;
+        let picture = read_picture(&bytes, &PictureLimits::default()).map_err(|error| {
+            let help = "save it as PNG or JPEG again";
+            SceneError::new(&field, format!("cannot use '{name}': {error}"), help)
+        })?;
+        *size = Some([picture.width, picture.height]);
+        // Paint is a number, not a colour: the mean of the channels as they stand in the file.
+        let grey = |p: &[u8]| p.iter().take(3).map(|c| f64::from(*c)).sum::<f64>() / (3.0 * 255.0);
+        *values = picture.rgba.chunks_exact(4).map(grey).collect();
+    }
+    Ok(())
 }
 
 /// The path of a file whose address is relative to another one.

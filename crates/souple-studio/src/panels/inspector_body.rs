@@ -103,6 +103,11 @@ fn shape_fields(form: &mut Form, ui: &mut Ui, body: &mut Body) {
             });
             form.count(ui, restart("Group", "VoxelShape", "group", ""), 1..=16, &mut voxels.group);
         }
+        Shape::Skin(skin) => {
+            form.row(ui, restart("Skin of", "SkinShape", "character", ""), |ui| {
+                ui.label(skin.character.as_str())
+            });
+        }
         // The form has it without its contents.
         Shape::Mesh(_) => {
             form.row(ui, restart("Mesh", "Shape", "mesh", ""), |ui| ui.label("in the scene file itself"));
@@ -477,6 +482,7 @@ pub fn body_line(body: &Body) -> String {
         Shape::Strands(s) => format!("{} strands of {} m", s.strands, plain(s.length)),
         Shape::File(file) => format!("mesh {}", file.path),
         Shape::Mesh(mesh) => format!("mesh of {} vertices", mesh.positions.len()),
+        Shape::Skin(skin) => format!("skin of '{}'", skin.character),
         Shape::Voxels(voxels) if voxels.path.is_empty() => "voxels".to_owned(),
         Shape::Voxels(voxels) => format!("voxels {}", voxels.path),
     };

@@ -2,7 +2,7 @@
 
 use eframe::egui::{self, Ui};
 use souple::scene::{
-    BoxShape, Cg, Collider, ColliderShape, Group, Gusts, InlineMesh, Interpolation, Key, Motion,
+    BoxShape, Cg, Collider, ColliderShape, GoalOrder, Group, Gusts, InlineMesh, Interpolation, Key, Motion,
     MultigridCycle, PlaneShape, Preconditioner, RandomForce, RoundShape, Scene, Sinus, Smoother, SolverKind,
     SphereShape, Wind,
 };
@@ -56,8 +56,9 @@ pub fn scene_fields(form: &mut Form, ui: &mut Ui, scene: &mut Scene) {
 }
 
 /// The solvers, with their names in scene files.
-const SOLVERS: [(SolverKind, &str); 13] = [
+const SOLVERS: [(SolverKind, &str); 14] = [
     (SolverKind::Xpbd, "xpbd"),
+    (SolverKind::Goals, "goals"),
     (SolverKind::ImplicitEulerCg, "implicit_euler_cg"),
     (SolverKind::ImplicitEulerCholesky, "implicit_euler_cholesky"),
     (SolverKind::QuasiStatic, "quasi_static"),
@@ -80,6 +81,24 @@ pub fn group_fields(form: &mut Form, ui: &mut Ui, group: &mut Group) {
         section(ui, "Real time", true, |ui| {
             form.flag(ui, live("Levels", "Xpbd", "levels", ""), &mut group.xpbd.levels);
             form.flag(ui, live("Attachments", "Xpbd", "attachments", ""), &mut group.xpbd.attachments);
+        });
+    }
+    if group.solver == SolverKind::Goals {
+        section(ui, "Goals", true, |ui| {
+            let orders = [
+                (GoalOrder::Automatic, "automatic"),
+                (GoalOrder::Always, "always"),
+                (GoalOrder::Never, "never"),
+            ];
+            form.choice(
+                ui,
+                live("Order", "Goals", "order", ""),
+                "GoalOrder",
+                &orders,
+                &mut group.goals.order,
+            );
+            let attenuation = live("Attenuation", "Goals", "attenuation", "");
+            form.number(ui, attenuation, 0.0..=1.0, &mut group.goals.attenuation);
         });
     }
     if matches!(group.solver, SolverKind::ProjectiveDynamics | SolverKind::VertexBlockDescent) {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
+use super::character::Characters;
 use super::dials::{Dialled, dialled};
+use super::elastic::place_layer;
 use super::embed::embed;
 use super::materials::solid_densities;
 use super::resolution::divide;
@@ -26,7 +28,7 @@ use crate::mesh::tetrahedron::sixfold_volume;
 use crate::mesh::{Spring, SpringFamily, Topology, bounds, enclosed_volume, open_edges, triangle_area};
 use crate::model::{BodyModel, GroupModel, LimitModel, PinCarrier, PinModel};
 use crate::scene::SurfaceContact;
-use crate::scene::{Body, Family, Layout, LengthLimit, SolverKind, Wind};
+use crate::scene::{Body, Family, Layout, LengthLimit, Shape, SolverKind, Wind};
 
 /// Whether shape matching alone holds it together.
 fn is_matched_alone(body: &Body) -> bool {
@@ -41,6 +43,7 @@ pub(super) fn build_body(
     gravity: DVec3,
     wind: &Wind,
     fps: f64,
+    characters: &Characters,
 ) -> Checked<BodyModel> {
     let group = match &body.group {
         None => 0,
@@ -70,7 +73,17 @@ pub(super) fn build_body(
             }
         },
     };
-    let mut placed = build_shape(at, &body.shape, &body.placement)?;
+    let mut placed = match &body.shape {
+        Shape::Skin(shape) => place_layer(at, body, shape, &groups[group], characters)?,
+        shape if body.elastic.is_none() => build_shape(at, shape, &body.placement)?,
+        _ => {
+            return wrong(
+                &format!("{at}.elastic"),
+                "only a part of a skin is an elastic layer",
+                "write `shape = { skin = { character = \"…\" } }`, or leave `elastic` out",
+            );
+        }
+    };
     let step = 1.0 / (fps * f64::from(groups[group].substeps));
     let rigid = match body.rigid {
         true => Some(place_rigid(at, body, &groups[group], step, &mut placed)?),
@@ -112,9 +125,16 @@ pub(super) fn build_body(
     let springs = match solid {
         Some(_) => Vec::new(),
         None if rigid.is_some() || is_matched_alone(body) => Vec::new(),
-        None => build_springs(at, body, fabric, &placed, beta, &dials)?,
+        None => match &placed.layer {
+            Some(layer) => {
+                let (area, length) = placed.extent();
+                layer.springs(&placed.mesh.triangles, masses.iter().sum::<f64>() / area, length)
+            }
+            None => build_springs(at, body, fabric, &placed, beta, &dials)?,
+        },
     };
-    if springs.is_empty() && solid.is_none() && rigid.is_none() && body.shape_matching.is_none() {
+    let held = solid.is_some() || rigid.is_some() || body.shape_matching.is_some() || placed.layer.is_some();
+    if springs.is_empty() && !held {
         return wrong(
             &format!("{at}.springs"),
             "the body has no springs: nothing holds it together",
@@ -142,8 +162,9 @@ pub(super) fn build_body(
     topology.rebuild_derived();
     let wrinkles = build_wrinkles(at, body, fabric, &placed)?;
 
+    let weight = body.elastic.as_ref().map_or(1.0, |elastic| elastic.weight);
     let mut energies: Vec<Box<dyn Energy>> =
-        vec![Box::new(Gravity { acceleration: gravity }), Box::new(Springs)];
+        vec![Box::new(Gravity { acceleration: gravity * weight }), Box::new(Springs)];
     let mut refining = None;
     match solid {
         None => {}
@@ -205,7 +226,8 @@ pub(super) fn build_body(
     }
     energies.push(Box::new(Grabs));
 
-    let pins = build_pins(at, body, &particles, &topology)?;
+    let mut pins = build_pins(at, body, &particles, &topology)?;
+    pins.extend(placed.layer.as_ref().and_then(|layer| layer.pins(&topology.rest_positions)));
     let limits = match &body.limits {
         None => None,
         Some(l) => {
@@ -235,6 +257,7 @@ pub(super) fn build_body(
         skin: not_negative(&format!("{at}.skin"), body.skin, "m")?,
         contact: surface_contact(at, body)?,
         pins,
+        layer: placed.layer.map(|placed| placed.layer),
         rigid: rigid.map(|rigid| rigid.frame),
         refining,
         wrinkles,
@@ -298,6 +321,8 @@ fn build_masses(
         (Some(mass), None, _) => positive(&format!("{at}.mass"), mass, "kg")? / total,
         (None, Some(density), _) => positive(&format!("{at}.density"), density, "kg/m²")?,
         (None, None, Some(f)) => f.density,
+        // All its dials are times and lengths: any will do.
+        (None, None, None) if placed.layer.is_some() => 1.0,
         (None, None, None) => {
             return wrong(
                 &format!("{at}.density"),

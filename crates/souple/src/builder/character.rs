@@ -32,7 +32,7 @@ impl Characters {
     }
 
     /// The number of a character by its name.
-    fn named(&self, at: &str, name: &str) -> Checked<usize> {
+    pub(super) fn named(&self, at: &str, name: &str) -> Checked<usize> {
         match self.models.iter().position(|c| c.name == name) {
             Some(found) => Ok(found),
             None => {
@@ -85,14 +85,12 @@ impl Characters {
         Ok(Carrier::Bone(self.bone(&at, character, bone)?))
     }
 
-    /// The skin of a character as a collider: its surface at the start, and which of its vertices move that.
-    pub(super) fn skin(&self, at: &str, shape: &SkinShape) -> Checked<(ColliderForm, Carrier, Pose)> {
-        let at = format!("{at}.shape.skin");
-        let c = self.named(&at, &shape.character)?;
-        let (character, posed) = (&self.models[c], &self.start.characters[c]);
+    /// The meshes of a character that a skin is made of.
+    pub(super) fn chosen_meshes(&self, at: &str, c: usize, shape: &SkinShape) -> Checked<Vec<u32>> {
+        let character = &self.models[c];
         let rig = &character.rig;
-        let chosen: Vec<u32> = match &shape.meshes {
-            None => (0..rig.meshes.len() as u32).collect(),
+        match &shape.meshes {
+            None => Ok((0..rig.meshes.len() as u32).collect()),
             Some(names) => {
                 let known = rig.meshes.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", ");
                 if let Some(stranger) = names.iter().find(|n| rig.meshes.iter().all(|m| m.name != **n)) {
@@ -102,9 +100,19 @@ impl Characters {
                         format!("it has: {known}"),
                     );
                 }
-                (0u32..).zip(&rig.meshes).filter(|(_, m)| names.contains(&m.name)).map(|(m, _)| m).collect()
+                let named = (0u32..).zip(&rig.meshes).filter(|(_, m)| names.contains(&m.name));
+                Ok(named.map(|(m, _)| m).collect())
             }
-        };
+        }
+    }
+
+    /// The skin of a character as a collider: its surface at the start, and which of its vertices move that.
+    pub(super) fn skin(&self, at: &str, shape: &SkinShape) -> Checked<(ColliderForm, Carrier, Pose)> {
+        let at = format!("{at}.shape.skin");
+        let c = self.named(&at, &shape.character)?;
+        let (character, posed) = (&self.models[c], &self.start.characters[c]);
+        let rig = &character.rig;
+        let chosen = self.chosen_meshes(&at, c, shape)?;
         let (surface, vertices) = rig.surface(chosen.iter().copied(), |m, v| posed.vertex(character, m, v));
         let mut classes: Vec<u32> = Vec::new();
         for m in chosen {

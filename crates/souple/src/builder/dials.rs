@@ -42,6 +42,11 @@ fn bending_length(dial: f64) -> f64 {
     pow(10.0, 2.0 * (dial - 1.0))
 }
 
+/// The modulus of a dial, N/m (rope: N), of a body of that mass per area (length) and length.
+pub(super) fn modulus(dial: f64, density: f64, length: f64) -> f64 {
+    if dial > 0.0 { density * G * length / strain(dial) } else { 0.0 }
+}
+
 /// Turns the dials of a body into moduli. `density` is its mass per area, kg/m² (rope: per length, kg/m), `length` its length, m.
 pub(super) fn dialled(at: &str, body: &Body, density: f64, length: f64) -> Checked<Dialled> {
     let Some(Dials { stretch, shear, bend, area }) = body.dials else { return Ok(Dialled::default()) };
@@ -67,12 +72,10 @@ pub(super) fn dialled(at: &str, body: &Body, density: f64, length: f64) -> Check
             );
         }
     }
-    let weight = density * G * length;
-    let on = |dial: f64, value: f64| if dial > 0.0 { value } else { 0.0 };
-    let modulus = |dial: f64| on(dial, weight / strain(dial));
+    let modulus = |dial: f64| modulus(dial, density, length);
     let rigidity = |dial: f64| {
         let c = length * bending_length(dial);
-        on(dial, density * G * c * c * c)
+        if dial > 0.0 { density * G * c * c * c } else { 0.0 }
     };
     Ok(Dialled {
         // The rigidity is all the bending there is: bend springs of a fabric are left out.

@@ -271,6 +271,7 @@ pub(super) fn couples(solver: SolverKind) -> bool {
     !matches!(
         solver,
         SolverKind::Xpbd
+            | SolverKind::Goals
             | SolverKind::QuasiStatic
             | SolverKind::ImplicitFilter
             | SolverKind::ProjectiveDynamics

@@ -3,6 +3,7 @@
 mod body;
 mod character;
 mod dials;
+mod elastic;
 mod embed;
 mod link;
 mod look;
@@ -21,14 +22,15 @@ use glam::DVec3;
 
 use body::build_body;
 use character::Characters;
+use elastic::{check_goals, show_layers};
 use link::build_links;
 use look::{check_look, check_view};
-use world::{build_collider, build_pairs, check_distances, check_wind};
+use world::{build_collider, build_pairs, check_distances, check_wind, share};
 
 use crate::energy::HeldLinks;
 use crate::error::SceneError;
 use crate::model::{self, BodyModel, Carrier, ColliderForm, ColliderModel, GroupModel, Model, PinCarrier};
-use crate::scene::{ContactMode, Group, Motion, SCENE_FORMAT, Scene, SolverKind, Vec3};
+use crate::scene::{ContactMode, Goals, Group, Motion, SCENE_FORMAT, Scene, SolverKind, Vec3};
 use crate::solver::solver_name;
 use crate::state::Hasher;
 
@@ -176,14 +178,15 @@ impl<'a> ModelBuilder<'a> {
         let groups = self.groups(fps)?;
         let wind = check_wind(&scene.wind.unwrap_or_default())?;
         check_view(&scene.view)?;
+        let characters = Characters::build(&scene.characters)?;
         let mut bodies = Vec::new();
         for (b, body) in scene.bodies.iter().enumerate() {
             check_look(&format!("body[{b}]"), body.look.as_ref())?;
-            let built = build_body(&format!("body[{b}]"), body, &groups, gravity, &wind, fps)?;
+            let built = build_body(&format!("body[{b}]"), body, &groups, gravity, &wind, fps, &characters)?;
             check_descent(&format!("body[{b}]"), &built, &groups)?;
+            check_goals(&format!("body[{b}]"), &built, &groups)?;
             bodies.push(built);
         }
-        let characters = Characters::build(&scene.characters)?;
         characters.carry_pins(&scene.bodies, &mut bodies)?;
         let mut colliders = Vec::new();
         for (c, collider) in scene.colliders.iter().enumerate() {
@@ -196,6 +199,7 @@ impl<'a> ModelBuilder<'a> {
                 &characters,
             )?);
         }
+        show_layers(&mut bodies, &colliders);
         let mut model = Model {
             name: scene.name.clone(),
             gravity,
@@ -292,6 +296,10 @@ impl<'a> ModelBuilder<'a> {
                 xpbd: group.xpbd,
                 sleep: group.sleep,
                 descent: group.descent,
+                goals: Goals {
+                    attenuation: share(&field("goals.attenuation"), group.goals.attenuation)?,
+                    ..group.goals
+                },
                 contact_mode: group.contact_mode,
                 contact_budget: group.contact_budget,
             })
@@ -409,6 +417,9 @@ fn fingerprint(model: &Model) -> u64 {
         if matches!(group.solver, SolverKind::ProjectiveDynamics | SolverKind::VertexBlockDescent) {
             hash.text(&format!("{:?}", group.descent));
         }
+        if group.solver == SolverKind::Goals {
+            hash.text(&format!("{:?}", group.goals));
+        }
     }
     for body in &model.bodies {
         hash.word(body.group as u64);
@@ -450,6 +461,9 @@ fn fingerprint(model: &Model) -> u64 {
         }
         if let Some(contact) = &body.contact {
             hash.text(&format!("{contact:?}"));
+        }
+        if let Some(layer) = &body.layer {
+            hash.text(&format!("{layer:?}"));
         }
     }
     if !model.pairs.is_empty() {

@@ -24,9 +24,12 @@ impl<'a> Particles<'a> {
             Shape::Grid(g) => (Some(g.vertices.map(|n| n as usize)), None),
             Shape::Rope(r) => (None, Some(r.vertices as usize)),
             Shape::Strands(s) => (None, Some(s.segments as usize + 1)),
-            Shape::Ball(_) | Shape::Block(_) | Shape::Mesh(_) | Shape::File(_) | Shape::Voxels(_) => {
-                (None, None)
-            }
+            Shape::Ball(_)
+            | Shape::Block(_)
+            | Shape::Mesh(_)
+            | Shape::File(_)
+            | Shape::Voxels(_)
+            | Shape::Skin(_) => (None, None),
         };
         Particles { positions, grid, strand }
     }

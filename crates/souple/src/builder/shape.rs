@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use super::elastic::PlacedLayer;
 use super::embed::PlacedCells;
 use super::materials::Labelled;
 use super::resolution::Divided;
@@ -35,6 +36,8 @@ pub(super) struct Placed {
     /// Vertices of each rope, if it is made of ropes.
     pub(super) strand: Option<usize>,
     pub(super) beads: bool,
+    /// What holds it to a skin.
+    pub(super) layer: Option<PlacedLayer>,
 }
 
 impl Placed {
@@ -114,6 +117,13 @@ pub(super) fn build_shape(at: &str, shape: &Shape, placement: &Placement) -> Che
         Shape::Block(b) => place_block(&format!("{at}.shape.block"), b)?,
         Shape::Mesh(m) => place_mesh(&format!("{at}.shape.mesh"), m)?,
         Shape::Voxels(v) => place_voxels(&format!("{at}.shape.voxels"), v)?,
+        Shape::Skin(_) => {
+            return wrong(
+                &format!("{at}.shape.skin"),
+                "a part of a skin stands in no other place",
+                "write `elastic`",
+            );
+        }
         Shape::File(f) => {
             return wrong(
                 &format!("{at}.shape.file.path"),

@@ -68,6 +68,9 @@ pub struct Contacts {
     pub(crate) pairs: Vec<u32>,
     /// The contacts of its last substep.
     pub points: Vec<ContactPoint>,
+    /// Whether a particle inside several colliders leaves the one first that it is deepest in (SIM-33); else as they are listed.
+    pub(crate) deepest_first: bool,
+    pub(crate) met: Vec<(f64, usize)>,
     /// Whether its system holds it off colliders: then it is put out only where it is nearer than [`held::SLACK`] says.
     pub(crate) lies: bool,
 }
@@ -79,6 +82,8 @@ impl Contacts {
             reach: (DVec3::ZERO, DVec3::ZERO),
             pairs: Vec::with_capacity(colliders),
             points: Vec::with_capacity(body.topology.len()),
+            deepest_first: false,
+            met: Vec::with_capacity(colliders),
             lies: false,
         }
     }
@@ -147,6 +152,11 @@ impl Contacts {
         self.points.clear();
         // A particle that fell for a step or two is at rest, not bouncing.
         let rest_speed = 2.0 * model.gravity.length() * h;
+        if self.deepest_first && self.pairs.len() > 1 {
+            let of = (b, model, control);
+            self.collide_deepest_first(of, (s0, s1, h), rest_speed, topology, inverse_masses, x0, x, v);
+            return;
+        }
         // In a corner one collider may push a particle into the other: look again, a few times at most.
         let passes = if self.pairs.len() > 1 { MAX_PASSES } else { 1 };
         for pass in 0..passes {
@@ -167,6 +177,72 @@ impl Contacts {
             );
             if !pushed {
                 break;
+            }
+        }
+    }
+
+    /// Responds to the contacts of each particle, the deepest first, then to what that pushed it into (SIM-33).
+    fn collide_deepest_first(
+        &mut self,
+        (b, model, control): (usize, &Model, &Control),
+        (s0, s1, h): (f64, f64, f64),
+        rest_speed: f64,
+        topology: &Topology,
+        inverse_masses: &[f64],
+        x0: &[DVec3],
+        x: &mut [DVec3],
+        v: &mut [DVec3],
+    ) {
+        let near = |c: &u32| {
+            let collider = &model.colliders[*c as usize];
+            let shape = collider.form.primitive()?;
+            let (start, end) = &control.colliders[*c as usize];
+            let poses = (start.lerp(end, s0), start.lerp(end, s1));
+            let skin = model.distance(b, *c as usize);
+            let reach = shape.swept_bounds(&poses.0, &poses.1, skin);
+            Some((*c, shape, poses, skin, reach, model.material(b, *c as usize), collider.assigned(b)))
+        };
+        let all: Vec<_> = self.pairs.iter().filter_map(near).collect();
+        let layer = model.bodies[b].layer.as_ref();
+        for i in (0..x.len()).filter(|i| inverse_masses[*i] > 0.0) {
+            self.met.clear();
+            for (k, (_, shape, (_, pose1), skin, (low, high), _, assigned)) in all.iter().enumerate() {
+                let (from, to) = (x0[i].min(x[i]), x0[i].max(x[i]));
+                let apart = from.cmpgt(*high).any() || to.cmplt(*low).any();
+                if !apart && assigned.contains(topology.parents[i]) {
+                    self.met.push((skin - shape.signed_distance(pose1.apply_inverse(x[i])), k));
+                }
+            }
+            self.met.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            for pass in 0..if self.met.len() > 1 { MAX_PASSES } else { 1 } {
+                let mut pushed = false;
+                for &(_, k) in &self.met {
+                    let (c, shape, (pose0, pose1), skin, _, material, _) = &all[k];
+                    // Friction once: later passes only push.
+                    let push = ContactMaterial { friction: 0.0, restitution: 0.0, tangential_keep: None };
+                    let rub = layer.and_then(|layer| layer.friction.get(i)).map_or(1.0, |share| *share);
+                    let material = match pass {
+                        0 => ContactMaterial { friction: material.friction * rub, ..*material },
+                        _ => push,
+                    };
+                    let touch = response::resolve(
+                        shape, pose0, pose1, h, *skin, &material, rest_speed, x0[i], &mut x[i], &mut v[i],
+                    );
+                    let Some(t) = touch else { continue };
+                    pushed |= t.depth > 0.0;
+                    if pass == 0 {
+                        self.points.push(ContactPoint {
+                            vertex: i as u32,
+                            collider: *c,
+                            point: t.point,
+                            normal: t.normal,
+                            depth: t.depth,
+                        });
+                    }
+                }
+                if !pushed {
+                    break;
+                }
             }
         }
     }
@@ -222,7 +298,10 @@ impl Contacts {
                 let (near, far) = (x0[i].min(x), x0[i].max(x));
                 !(inverse_masses[i] == 0.0 || near.cmpgt(high).any() || far.cmplt(low).any())
             };
+            let layer = model.bodies[b].layer.as_ref();
             let mut respond = |i: usize, x: &mut DVec3, v: &mut DVec3| {
+                let rub = layer.and_then(|layer| layer.friction.get(i)).map_or(1.0, |share| *share);
+                let material = ContactMaterial { friction: material.friction * rub, ..material };
                 let touch =
                     response::resolve(shape, &pose0, &pose1, h, skin, &material, rest_speed, x0[i], x, v);
                 let Some(t) = touch else { return };

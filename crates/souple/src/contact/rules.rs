@@ -138,7 +138,11 @@ impl Model {
             Some(contact) => (&contact.layer, &contact.touches),
             None => (&None, &None),
         };
-        collider.assigned(b) != Assigned::Nothing
+        // What shows a layer is the layer.
+        let skin = self.bodies[b].layer.as_ref();
+        let is_own = skin.is_some_and(|skin| skin.shown_by.iter().any(|wearer| wearer.collider == c));
+        !is_own
+            && collider.assigned(b) != Assigned::Nothing
             && masks(touches, &collider.layer)
             && masks(&collider.touches, layer)
             && self.pair(Thing::Body(b), Thing::Collider(c)).is_none_or(|p| p.touch)

@@ -38,8 +38,13 @@ pub struct BodyTriangle {
 /// And those of a body and a collider that is a mesh, where it is then; colliders are counted on after the last body. Round
 /// colliders have no triangles and are not part of it, nor are colliders that cross each other.
 pub fn in_scene(model: &Model, state: &State) -> Vec<[BodyTriangle; 2]> {
+    // What a skin shows is part of it, and cannot cross it.
+    let triangles = |b: usize| match model.bodies[b].is_worn() {
+        true => &[][..],
+        false => &state.bodies[b].topology.triangles[..],
+    };
     let bodies: Vec<Surface> =
-        state.bodies.iter().map(|body| (&body.x[..], &body.topology.triangles[..])).collect();
+        state.bodies.iter().enumerate().map(|(b, body)| (&body.x[..], triangles(b))).collect();
     let posed = Posed::at(&model.characters, state.time);
     let placed: Vec<Vec<DVec3>> = (model.colliders.iter().zip(&state.collider_offsets))
         .map(|(collider, offset)| {

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Follow, Look, Material, Motion, Plasticity, Resolution, ShapeMatching, Vec3, VoxelShape, Wrinkling,
+    Elastic, Follow, Look, Material, Motion, Plasticity, Resolution, ShapeMatching, SkinShape, Vec3,
+    VoxelShape, Wrinkling,
 };
 
 scene_type! {
@@ -52,15 +53,13 @@ scene_type! {
         /// Cells of several sizes, of a solid of hexahedra.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub resolution: Option<Resolution>,
-        /// Whether it keeps its shape: a rigid body, with the mass and inertia of what its surface encloses, or of its surface if that is open
-        /// (FAU-06).
+        /// Whether it keeps its shape (FAU-06): a rigid body, with mass and inertia of what its surface encloses, or of its surface if that is open.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         pub rigid: bool,
         /// Thickness of the material, m (cross-section diameter of a rope).
         #[serde(skip_serializing_if = "Option::is_none")]
         pub thickness: Option<f64>,
-        /// Bending rigidity: of a sheet E t³/12(1 − ν²), N·m (cotton: 1e-5 to 1e-4); of a rope E I, N·m². Without it only bend
-        /// springs resist bending.
+        /// Bending rigidity: of a sheet E t³/12(1 − ν²), N·m (cotton: 1e-5 to 1e-4); of a rope E I, N·m². Without it bend springs alone.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub bending: Option<f64>,
         /// Resistance of triangles to a change of their area, N/m: tension per width and relative change of area.
@@ -72,6 +71,9 @@ scene_type! {
         /// Stiffness without units, from 0 to 1, instead of numbers in units.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub dials: Option<Dials>,
+        /// How a part of a skin gives way; with `shape = { skin = … }` alone.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub elastic: Option<Elastic>,
         /// Springs between the particles.
         pub springs: Springs,
         /// Rayleigh damping.
@@ -132,6 +134,7 @@ impl Default for Body {
             area_stiffness: None,
             inside: None,
             dials: None,
+            elastic: None,
             springs: Springs::default(),
             rayleigh: None,
             limits: None,
@@ -201,6 +204,8 @@ scene_type! {
         Mesh(InlineMesh),
         /// A solid of labelled voxels.
         Voxels(VoxelShape),
+        /// A part of the skin of a character; with `elastic`.
+        Skin(SkinShape),
     }
 }
 

@@ -78,6 +78,9 @@ scene_type! {
         /// Whether the elements of a solid are drawn as lines, with whatever style its surface has (FAU-13).
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         pub cells: bool,
+        /// Whether it is not drawn: a collider inside a skin, say.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        pub hidden: bool,
     }
 }
 

@@ -94,6 +94,7 @@ pub fn settle(
         parallel: &parallel,
         body: body as u32,
         inverse_masses: &inverse_masses,
+        layer: None,
         contacts: None,
         again: false,
     };

@@ -11,6 +11,7 @@ mod dissection;
 pub mod equilibrium;
 mod explicit;
 mod filter;
+mod goals;
 mod incomplete;
 mod incremental_potential;
 pub mod limits;
@@ -33,6 +34,7 @@ use crate::mesh::Topology;
 use crate::model::GroupModel;
 use crate::parallel::Parallel;
 use crate::scene::SolverKind;
+use crate::skin::Layer;
 use crate::solver::xpbd::Xpbd;
 
 /// What is to be advanced: forces, masses, supports.
@@ -54,6 +56,8 @@ pub struct Problem<'a> {
     pub body: u32,
     /// 1/m, 1/kg; 0 for supported particles, whose velocity is given and kept, and for those that follow others.
     pub inverse_masses: &'a [f64],
+    /// What holds the body to a skin, for solvers that take it.
+    pub layer: Option<&'a Layer>,
     /// Contacts that are part of the system, for solvers that take them.
     pub contacts: Option<&'a ContactSprings>,
     /// Whether the last step is taken once more, from the same places and velocities, with other contacts.
@@ -273,6 +277,7 @@ fn substep_solver(group: &GroupModel) -> Option<Box<dyn Solver>> {
             Box::new(vertex_block_descent::VertexBlockDescent::new(group.descent))
         }
         SolverKind::QuasiStatic => Box::new(equilibrium::QuasiStatic::new(group.cg)),
+        SolverKind::Goals => Box::new(goals::Goals::new(group.goals)),
         SolverKind::Xpbd => return None,
     };
     Some(solver)
@@ -294,10 +299,12 @@ pub fn solver_name(kind: SolverKind) -> &'static str {
         SolverKind::VertexBlockDescent => "vertex_block_descent",
         SolverKind::QuasiStatic => "quasi_static",
         SolverKind::Xpbd => "xpbd",
+        SolverKind::Goals => "goals",
     }
 }
 
-/// All solvers that move bodies in time, in the order of the scene format: all but `quasi_static`.
+/// All solvers of the equations of motion, in the order of the scene format: all but `quasi_static`, which moves nothing in time, and `goals`, which is
+/// made to look right.
 pub const ALL_SOLVERS: [SolverKind; 12] = [
     SolverKind::ExplicitEuler,
     SolverKind::SymplecticEuler,

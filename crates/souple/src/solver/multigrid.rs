@@ -453,6 +453,7 @@ mod tests {
             parallel,
             body: 0,
             inverse_masses: &inverse_masses,
+            layer: None,
             contacts: None,
             again: false,
         };

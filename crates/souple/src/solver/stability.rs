@@ -179,6 +179,7 @@ pub fn amplification(solver: SolverKind, omega: f64, damping_ratio: f64, h: f64)
         | SolverKind::ImplicitEulerCholesky
         | SolverKind::ProjectiveDynamics
         | SolverKind::VertexBlockDescent
+        | SolverKind::Goals
         | SolverKind::Xpbd => {
             // (I − hB)⁻¹
             let det = 1.0 + c * h + k * h * h;

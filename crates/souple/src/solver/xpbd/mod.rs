@@ -16,6 +16,7 @@
 //! instruction sets; linear momentum of a free body is kept to rounding. In the limit of small substeps the motion is
 //! that of the springs and patches the other solvers use.
 
+mod anchors;
 mod areas;
 mod attachments;
 mod bends;
@@ -33,6 +34,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use glam::{DMat3, DVec3};
 
+use self::anchors::Anchors;
 use self::areas::Spread;
 use self::levels::Level;
 use self::links::{Limit, Mend, Sweep};
@@ -46,6 +48,7 @@ use crate::mesh::{Topology, bounds};
 use crate::model::Model;
 use crate::parallel::{BLOCK, Parallel};
 use crate::scene::{ContactMode, Xpbd as Settings};
+use crate::skin::Keeps;
 use crate::state::BodyState;
 
 /// The coarse levels are visited in every so many substeps, the last of a frame among them: more often costs a third more and
@@ -95,6 +98,7 @@ struct Cut {
     /// Where supports go, as displacements.
     pins: Vec<PinTarget>,
     hands: Vec<Hand>,
+    anchors: Anchors,
     colliders: Vec<u32>,
     /// Where 32-bit places are counted from, m.
     origin: DVec3,
@@ -133,6 +137,9 @@ pub(crate) struct Xpbd {
     forces: Vec<DVec3>,
     blocks: Vec<DMat3>,
     elements: Vec<f64>,
+    /// What particles of a layer keep of their velocities in a frame, and those, m/s.
+    keeps: Keeps,
+    slowed: Vec<DVec3>,
 }
 
 impl Xpbd {
@@ -156,6 +163,8 @@ impl Xpbd {
             forces: Vec::new(),
             blocks: Vec::new(),
             elements: Vec::new(),
+            keeps: Keeps::default(),
+            slowed: Vec::new(),
         }
     }
 
@@ -172,6 +181,17 @@ impl Xpbd {
         let h = model.frame_dt() / f64::from(substeps);
         self.cut.help = packed.softness.needs_help(h);
         self.begin_frame(&mut packed, parallel, state, inverse_masses);
+        if let Some(layer) = &body.layer {
+            self.keeps.fit(layer, model.frame_dt());
+            self.slowed.clone_from(&state.v);
+            let rides = &task.control.rides[b];
+            self.keeps.slow(rides, task.control, inverse_masses, &mut self.slowed);
+            for (v, &i) in self.velocities.iter_mut().zip(&packed.order) {
+                if inverse_masses[i as usize] > 0.0 {
+                    *v = point(self.slowed[i as usize], 0.0);
+                }
+            }
+        }
         self.cut.finer = if self.cut.help { packed.cuts_in_motion(h, &state.v) } else { 1 };
         self.packed = Some(packed);
         substeps * self.cut.finer
@@ -210,6 +230,10 @@ impl Xpbd {
             keep: 1.0 / (1.0 + body.dissipation as f32 * h),
             pins: self.pins_of(&packed, pins),
             hands: self.hands_of(&packed, b, control),
+            anchors: match &body.layer {
+                Some(layer) => Anchors::new(layer, &control.rides[b], &packed.place, &self.x, h),
+                None => Anchors::default(),
+            },
             colliders: colliders.to_vec(),
             catch_up: if waits { CATCH_UP * f64::from(h) } else { f64::INFINITY },
             origin: if needs_places { self.begin_contact(&packed, origin, colliders) } else { DVec3::ZERO },
@@ -238,6 +262,7 @@ impl Xpbd {
         }
         let with_levels = help && (substeps - substep) % LEVELS_EVERY == 1 % LEVELS_EVERY;
         pull(&self.cut.hands, h, &mut self.displacements);
+        self.cut.anchors.hold(s1 as f32, &mut self.displacements);
         self.satisfy(&mut packed, parallel, h, help, with_levels);
         self.packed = Some(packed);
     }
@@ -372,6 +397,7 @@ impl Xpbd {
             parallel,
             body,
             inverse_masses,
+            layer: None,
             contacts: None,
             again: false,
         };
@@ -638,11 +664,13 @@ fn obstacle<'a>(
 ) -> Option<Obstacle<'a>> {
     let FrameTask { model, control, b, .. } = *task;
     let (start, end) = &control.colliders[c as usize];
+    let mut material = model.material(b, c as usize);
+    material.friction *= model.bodies[b].layer.as_ref().map_or(1.0, |layer| layer.mean_friction);
     Some(Obstacle {
         shape: model.colliders[c as usize].form.primitive()?,
         pose0: start.lerp(end, s0),
         pose1: start.lerp(end, s1),
-        material: model.material(b, c as usize),
+        material,
         skin: model.distance(b, c as usize),
         rest_speed: 2.0 * model.gravity.length() * f64::from(h),
         only: packed.listed(c),
@@ -678,7 +706,7 @@ fn velocities_from(now: &[f32], before: &[f32], velocities: &mut [f32], inverse_
 }
 
 /// Damping along springs over a frame: backward Euler for each, one after the other.
-fn damp(topology: &Topology, inverse_masses: &[f64], dt: f64, x: &[DVec3], v: &mut [DVec3]) {
+pub(super) fn damp(topology: &Topology, inverse_masses: &[f64], dt: f64, x: &[DVec3], v: &mut [DVec3]) {
     for s in topology.springs.iter().filter(|s| s.damping > 0.0) {
         let (i, j) = (s.i as usize, s.j as usize);
         let (wi, wj) = (inverse_masses[i], inverse_masses[j]);
