@@ -475,6 +475,7 @@ impl Control {
     pub(crate) fn is_finite_for(&self, body: usize) -> bool {
         self.pins[body].iter().all(|p| p.start.is_finite() && p.end.is_finite())
             && self.grabs.iter().all(|g| g.body as usize != body || g.target.is_finite())
+            && self.rides[body].is_finite()
     }
 
     /// Whether the parts that concern all bodies are all finite numbers.
@@ -483,15 +484,17 @@ impl Control {
             && self.fan.is_none_or(|fan| fan.is_finite())
             && self.colliders.iter().all(|(a, b)| a.is_finite() && b.is_finite())
             && self.skins.iter().flatten().flatten().all(|x| x.is_finite())
-            && self.rides[body].is_finite()
     }
 }
 
-/// Whether a body is a sheet or rope whose particles can be doubled: elements, followers and matched shapes know theirs by number.
+/// Whether a body is a sheet or rope whose particles can be doubled: elements, followers, matched shapes, layers of skins and folds know theirs by
+/// number.
 fn can_be_cut(body: &BodyModel) -> bool {
     let topology = &body.topology;
     !topology.is_solid()
         && topology.mapping.is_empty()
+        && body.layer.is_none()
+        && body.wrinkles.is_none()
         && body.energies.iter().all(|e| e.name() != "shape matching")
 }
 
@@ -638,7 +641,7 @@ pub(crate) fn check(
             let b = body(name)?;
             if !can_be_cut(&model.bodies[b]) {
                 return refuse(format!(
-                    "body '{name}' cannot be cut: only sheets and ropes of springs are, not solids, what follows cells, or matched shapes"
+                    "body '{name}' cannot be cut: only sheets and ropes of springs are, not solids, what follows cells or a skin, matched shapes, or cloth with folds"
                 ));
             }
             finite("the start of the cut", from)?;
