@@ -150,7 +150,7 @@ pub(super) fn build_wrinkles(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Border, Grid, InlineMesh, Key, Motion, Pin, Scene, Select, Tear, Wrinkling};
+    use crate::scene::{Border, Grid, InlineMesh, Key, Layout, Motion, Pin, Scene, Select, Tear, Wrinkling};
     use crate::{ModelBuilder, Simulation};
 
     /// A sheet whose right side is pushed towards its left one.
@@ -260,6 +260,7 @@ mod tests {
         // A mesh whose texture coordinates are not its pattern.
         let mut mesh = scene(Wrinkling { pattern: FoldPattern::Uv, ..coarse_folds() });
         mesh.bodies[0].pins.clear();
+        mesh.bodies[0].springs.layout = Layout::Graph(1);
         let inline = InlineMesh {
             positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 1.0]],
             triangles: vec![[0, 2, 1], [1, 2, 3]],

@@ -323,8 +323,15 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Calls `visit` for every triangle within `reach` (m) of a point, with the motion from the chart of the point to its own.
-    pub fn around(&mut self, pattern: &Pattern, from: Point, reach: f64, visit: impl FnMut(u32, &Glide)) {
+    /// Calls `visit` for every triangle within `reach` (m) of a point, with the motion from the chart of the point to its own, until it says that it has
+    /// seen enough.
+    pub fn around(
+        &mut self,
+        pattern: &Pattern,
+        from: Point,
+        reach: f64,
+        visit: impl FnMut(u32, &Glide) -> bool,
+    ) {
         self.around_segment(pattern, from, from.p, reach, visit);
     }
 
@@ -335,7 +342,7 @@ impl Walk {
         from: Point,
         to: DVec2,
         reach: f64,
-        mut visit: impl FnMut(u32, &Glide),
+        mut visit: impl FnMut(u32, &Glide) -> bool,
     ) {
         if self.seen.len() != pattern.triangles.len() || self.round == u32::MAX {
             self.seen = vec![0; pattern.triangles.len()];
@@ -348,7 +355,9 @@ impl Walk {
         let mut next = 0;
         while let Some(&(triangle, glide)) = self.queue.get(next) {
             next += 1;
-            visit(triangle, &glide);
+            if visit(triangle, &glide) {
+                return;
+            }
             let corners = &pattern.corners[triangle as usize];
             let (a, b) = (glide.apply(from.p), glide.apply(to));
             for (k, across) in pattern.across[triangle as usize].iter().enumerate() {
@@ -373,6 +382,7 @@ impl Walk {
             if triangle == to.triangle {
                 found = Some(glide.rotate_back(to.p - glide.apply(from.p)));
             }
+            found.is_some()
         });
         found.filter(|v| v.length_squared() <= reach * reach)
     }

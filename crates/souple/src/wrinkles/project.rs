@@ -64,6 +64,7 @@ impl Projector {
                         half_width: [a.half_width, b.half_width],
                         strength: [a.strength, b.strength],
                     });
+                    false
                 });
             }
         }

@@ -89,6 +89,25 @@ fn without_compensation_length_and_evenness_are_worse() {
     assert!(plain.compression > 2.0 * good.compression && plain.compression < 0.8 * 0.36);
 }
 
+/// The same sheet pressed together little by little: folds that were born wide get neighbours and narrow.
+#[test]
+fn folds_that_grow_give_length_back_too() {
+    let (x, t) = sheet(11, 11, 1.0, 1.0);
+    let w = wrinkles(&x, &t, 0.015, 14);
+    let at = |v: f64| -> Vec<DVec3> { x.iter().map(|p| DVec3::new(p.x * (1.0 - v), p.y, p.z)).collect() };
+    let mut tracker = Tracker::default();
+    let mut folds = w.settled(&mut tracker, &at(0.0));
+    for frame in 1..=180 {
+        let v = 0.36 * (f64::from(frame) / 90.0).min(1.0);
+        w.advance(&mut tracker, &mut folds, &at(v), 1.0 / 60.0);
+    }
+    let mut out = Vec::new();
+    w.surface(&mut Projector::default(), &folds, &at(0.36), &mut out);
+    let [before, after] = w.isometry(&at(0.36), &out);
+    assert!(after.compression < 0.45 * before.compression, "{} {after:?}", folds.curves.len());
+    assert!((after.mean_across - 1.0).abs() < 0.08, "{} {after:?}", folds.curves.len());
+}
+
 /// A tube pressed together along its axis: folds are rings that close, across the seam of the charts as elsewhere.
 #[test]
 fn folds_close_to_rings_around_a_tube() {

@@ -2,7 +2,8 @@
 //!
 //! Each curve hangs on a generator, the point it was born at. In every frame a generator whose compression falls climbs to more of it; its curve is
 //! traced anew; and the points of the curve follow what was traced through a low-pass filter. Both move by at most [`SPEED`] smallest radii per
-//! second, and one per frame, which is the seed's limit. Ends grow by at most one point per frame. The seed trusts that folds fade by themselves as compression does, but their height hardly
+//! second, and one per frame, which is the seed's limit. The seed lets ends move by at most the smallest radius, and trusts that folds fade by themselves
+//! as compression does, but their height hardly
 //! depends on it (its own table says so): here every point has a strength that rises and falls at a limited rate, from 0 when it is born to 0
 //! before it dies. New curves begin beside others, two half widths from them, so that folds lie side by side; where no fold is near, at the vertex that
 //! is compressed most.
@@ -38,9 +39,12 @@ const NOTHING: f64 = 1e-3;
 /// Frames in which all curves and all vertices have once been looked around, for what is beside them and for new folds.
 const TURNS: usize = 4;
 
+/// Natural half widths that a new fold must be away from others.
+const ROOM: f64 = 1.7;
+
 /// Up to how many natural half widths between two folds their widths fill the gap, and from how many on they do not care.
-const WIDE: f64 = 2.8;
-const FARTHEST: f64 = 3.4;
+const WIDE: f64 = 3.4;
+const FARTHEST: f64 = 4.0;
 
 /// Vertices that are tried as seeds of new curves in a frame.
 const MOST_ATTEMPTS: usize = 64;
@@ -150,33 +154,35 @@ impl Buckets {
         }
     }
 
-    /// Calls `visit` with curve and vector of every point of a fold within `reach` of a point.
+    /// Calls `visit` with curve and vector of every point of a fold within `reach` of a point, until it says that it has seen enough.
     fn near(
         &self,
         pattern: &Pattern,
         walk: &mut Walk,
         from: Point,
         reach: f64,
-        mut visit: impl FnMut(u32, DVec2),
+        mut visit: impl FnMut(u32, DVec2) -> bool,
     ) {
         walk.around(pattern, from, reach, |triangle, glide| {
             let bucket = &self.0[triangle as usize];
             if bucket.is_empty() {
-                return;
+                return false;
             }
             let here = glide.apply(from.p);
-            for &(c, p) in bucket {
+            bucket.iter().any(|&(c, p)| {
                 let vector = p - here;
-                if vector.length_squared() < reach * reach {
-                    visit(c, glide.rotate_back(vector));
-                }
-            }
+                vector.length_squared() < reach * reach && visit(c, glide.rotate_back(vector))
+            })
         });
     }
 
+    /// Whether no other fold is within `reach` of a point.
     fn is_free(&self, pattern: &Pattern, walk: &mut Walk, at: Point, reach: f64, but: Option<u32>) -> bool {
         let mut free = true;
-        self.near(pattern, walk, at, reach, |c, _| free &= Some(c) == but);
+        self.near(pattern, walk, at, reach, |c, _| {
+            free &= Some(c) == but;
+            !free
+        });
         free
     }
 }
@@ -266,6 +272,7 @@ impl Tracker {
             let theirs = &curves[other as usize];
             let is_stronger = (theirs.last_compression, c as f64) > (strain.compression, f64::from(other));
             crowded |= other as usize != c && is_stronger;
+            crowded
         });
         let dying = curves[c].dying || crowded || strain.compression < HYSTERESIS * settings.threshold;
         let curve = &curves[c];
@@ -275,9 +282,7 @@ impl Tracker {
             let forward = forward_direction(pattern, walk, curve, seed, strain.direction, 4.0 * r);
             let rules = Rules { threshold: HYSTERESIS * settings.threshold, ..Tracker::rules(settings) };
             trace(pattern, field, walk, &rules, seed, forward, |walk, at| {
-                let mut taken = false;
-                buckets.near(pattern, walk, at, 0.5 * r, |other, _| taken |= other as usize != c);
-                taken
+                !buckets.is_free(pattern, walk, at, 0.5 * r, Some(c as u32))
             })
         };
         let curve = &mut curves[c];
@@ -300,7 +305,7 @@ impl Tracker {
                 let share = end_share(k, side.len(), traced.ring) * strength_of(side.get(k), settings);
                 follow_point(pattern, walk, knot, side.get(k), share, pace, 4.0 * r);
             }
-            for (k, point) in side.iter().enumerate().skip(kept).take(pace.growth) {
+            for (k, point) in side.iter().enumerate().skip(kept) {
                 let share = end_share(k, side.len(), traced.ring) * strength_of(Some(point), settings);
                 out.push(born(settings, point, pace.toward(0.0, share)));
             }
@@ -415,6 +420,7 @@ impl Tracker {
                 let nearest = &mut beside[usize::from(side > 0.0)];
                 *nearest = nearest.min(side.abs());
             }
+            false
         });
         0.5 * (half_beside(beside[0], natural) + half_beside(beside[1], natural))
     }
@@ -429,10 +435,11 @@ impl Tracker {
                 curves[c].knots.iter().step_by(pace.stride()).filter(|_| !curves[c].dying && pace.has_turn(c))
             {
                 let strain = self.field.at(pattern, knot.at);
-                let reach = knot.half_width + natural_half_width(settings, &strain);
-                for side in [1.0, -1.0] {
-                    let across = DVec2::new(-strain.direction.y, strain.direction.x) * side;
-                    let stepped = pattern.step(knot.at, across, reach);
+                let natural = natural_half_width(settings, &strain);
+                // Side by side, or a little nearer where that just fits between two.
+                for &reach in pace.reaches() {
+                    let across = DVec2::new(-strain.direction.y, strain.direction.x);
+                    let stepped = pattern.step(knot.at, across * f64::signum(reach), reach.abs() * natural);
                     let there = self.field.at(pattern, stepped.point);
                     if stepped.left == 0.0 && there.compression >= settings.threshold {
                         beside.push((there.compression, stepped.point));
@@ -493,7 +500,9 @@ impl Tracker {
         // At the border a fold would hang over.
         let across = DVec2::new(-strain.direction.y, strain.direction.x);
         let has_room = [across, -across].iter().all(|d| pattern.step(seed, *d, 0.5 * half).left == 0.0);
-        if !has_room || curves.len() >= MOST_CURVES || !buckets.is_free(pattern, walk, seed, 1.7 * half, None)
+        if !has_room
+            || curves.len() >= MOST_CURVES
+            || !buckets.is_free(pattern, walk, seed, ROOM * half, None)
         {
             return false;
         }
@@ -506,11 +515,9 @@ impl Tracker {
         if (count as f64) * rules.spacing < half {
             return false;
         }
-        // A young curve is short where folds grow, and whole where they settle.
-        let grow = pace.growth.max(1);
         let here = Traced { at: seed, compression: strain.compression, along: strain.along };
         let ends = |side: &[Traced]| -> Vec<Knot> {
-            let knots = side.iter().enumerate().take(grow).map(|(k, point)| {
+            let knots = side.iter().enumerate().map(|(k, point)| {
                 let share = end_share(k, side.len(), found.ring) * strength_of(Some(point), settings);
                 born(settings, point, pace.toward(0.0, share))
             });
@@ -538,8 +545,6 @@ struct Pace {
     filter: f64,
     /// Change of a strength.
     strength: f64,
-    /// Points by which an end grows.
-    growth: usize,
     /// Way of a point, m.
     most: f64,
     /// Which of the curves and vertices have their turn to be looked around; all of them where folds settle.
@@ -552,10 +557,14 @@ impl Pace {
         Pace {
             filter: 1.0 - exp(-dt / FILTER_TIME),
             strength: dt / RISE_TIME,
-            growth: if endless { usize::MAX } else { 1 },
             turn: (!endless).then_some(round as usize % TURNS),
             most: if endless { f64::INFINITY } else { smallest_radius * (SPEED * dt).min(1.0) },
         }
+    }
+
+    /// How many natural half widths beside a fold new ones are tried.
+    fn reaches(&self) -> &'static [f64] {
+        if self.turn.is_some() { &[2.0, -2.0, 1.02 * ROOM, -1.02 * ROOM] } else { &[2.0, -2.0] }
     }
 
     fn has_turn(&self, number: usize) -> bool {
