@@ -151,6 +151,10 @@ const GROUPS: [Group; 37] = [
     ("skin/twist", skin::twist),
     ("skin/volume", skin::bent_tube),
     ("skin/order", skin::order),
+    ("skin/faces", skin::faces),
+    ("skin/area", skin::area),
+    ("skin/apart", skin::apart),
+    ("skin/stretch", skin::stretch),
     ("momentum", conservation::momentum),
     ("energy", conservation::energy),
 ];
