@@ -115,7 +115,7 @@ impl Case {
 /// A group of cases that are computed together.
 type Group = (&'static str, fn() -> Vec<Case>);
 
-const GROUPS: [Group; 37] = [
+const GROUPS: [Group; 41] = [
     ("integrators/amplification", integrators::amplification),
     ("integrators/bounded", integrators::bounded),
     ("integrators/convergence", integrators::convergence),

@@ -26,7 +26,13 @@ const PLACES: usize = 5;
 const GAP: f64 = 0.01;
 
 /// Vertices that are nearer to what they would run into than this share of the thickness give way less when the volume is brought back.
-const NEAR: f64 = 0.5;
+const NEAR: f64 = 0.75;
+
+/// What faces the other part by less than this cosine is on the outside of a joint, or beside it.
+const FACING: f64 = 0.05;
+
+/// Points that are nearer to each other than this share of the thickness are one.
+const SAME: f64 = 1e-3;
 
 /// Halvings of the way to the bone.
 const HALVINGS: usize = 30;
@@ -181,16 +187,15 @@ impl Parts {
         let mut moved = 0;
         for (v, &(home, normal)) in self.home.iter().enumerate() {
             let Some(own) = self.segments.get(home as usize) else { continue };
-            let carried = motions[own.bone as usize].matrix.matrix3 * normal;
+            let carried = (motions[own.bone as usize].matrix.matrix3 * normal).normalize_or_zero();
             let mut has_moved = false;
             // As often as there may be parts that it has run into.
             for _ in 0..3 {
                 let Some((other, contact)) = self.run_into(home, carried, &posed, rest[v], x[v]) else { break };
                 if contact.depth <= 0.0 {
                     let far = (-contact.depth / (NEAR * contact.thickness)).clamp(0.0, 1.0);
-                    // Beside a joint that is hardly bent all is near, but does not face each other.
-                    let faces = (4.0 * contact.way.dot(carried.normalize_or_zero()) - 2.0).clamp(0.0, 1.0);
-                    free[v] = free[v].min(1.0 - faces * (1.0 - far));
+                    let held = self.folded(home as usize, other, &posed) * (4.0 * contact.facing).min(1.0);
+                    free[v] = free[v].min(1.0 - held * (1.0 - far));
                     break;
                 }
                 let between = |p: DVec3| {
@@ -216,6 +221,19 @@ impl Parts {
         moved
     }
 
+    /// From 0 to 1 as two bones that meet at a joint are folded by 60 to 90 degrees: before that all is near beside it, and nothing touches. 1 for
+    /// bones that do not meet.
+    fn folded(&self, one: usize, two: usize, posed: &[[DVec3; 2]]) -> f64 {
+        let [a, b] = [one, two].map(|s| &self.segments[s]);
+        for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            if a.ends[i] == b.ends[j] {
+                let away = |s: usize, end: usize| (posed[s][1 - end] - posed[s][end]).normalize_or_zero();
+                return (2.0 * away(one, i).dot(away(two, j)) + 1.0).clamp(0.0, 1.0);
+            }
+        }
+        1.0
+    }
+
     /// The part that a vertex is deepest in, or nearest to.
     fn run_into(
         &self,
@@ -234,12 +252,12 @@ impl Parts {
                 continue;
             }
             let contact = Contact::between([mine, other.near(posed[s], x)], x);
-            if contact.depth < -NEAR * contact.thickness {
+            let contact = Contact { facing: contact.way.dot(normal), ..contact };
+            if contact.depth < -NEAR * contact.thickness || contact.facing < FACING {
                 continue;
             }
-            let faces = contact.way.dot(normal) > 0.0;
             let is_new = || other.near(other.ends, rest).relative >= own.near(own.ends, rest).relative;
-            if faces && best.is_none_or(|(_, deepest)| contact.depth > deepest.depth) && is_new() {
+            if best.is_none_or(|(_, deepest)| contact.depth > deepest.depth) && is_new() {
                 best = Some((s, contact));
             }
         }
@@ -254,6 +272,8 @@ struct Contact {
     way: DVec3,
     /// How far it is beyond the surface, to first order.
     depth: f64,
+    /// Cosine between the normal there and the way.
+    facing: f64,
     /// How far it is beyond its own bone along the way.
     furthest: f64,
     /// Of the own part.
@@ -265,10 +285,13 @@ impl Contact {
         let slope = |near: &Near| (p - near.point).normalize_or_zero() / near.thickness;
         let (difference, steep) =
             (mine.relative - other.relative, (slope(&mine) - slope(&other)).length());
-        let way = (other.point - mine.point).normalize_or_zero();
+        // Bones that meet are not at the same place to the last bit.
+        let way = other.point - mine.point;
+        let way = if way.length() > SAME * mine.thickness { way.normalize_or_zero() } else { DVec3::ZERO };
         Contact {
             way,
             depth: if steep > 0.0 { difference / steep } else { 0.0 },
+            facing: 0.0,
             furthest: (p - mine.point).dot(way).max(0.0),
             thickness: mine.thickness,
         }

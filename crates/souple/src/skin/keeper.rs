@@ -37,12 +37,6 @@ const ROUNDS: usize = 4;
 /// Rounds in which parts that run into each other are brought apart.
 const ROUNDS_APART: usize = 6;
 
-/// How much all of what a joint bends gives way when parts are brought apart, beside the largest γ of its bulge.
-const EVERYWHERE: f64 = 0.3;
-
-/// A bulge of which less than this share is free where parts touch gives back less than it should.
-const ENOUGH: f64 = 0.5;
-
 /// Passes that smooth the curvature that the area is brought back by.
 const SMOOTHED: usize = 20;
 
@@ -448,7 +442,7 @@ impl Piece {
         let wanted = skinned + scratch.shares.iter().sum::<f64>();
         let largest = LARGEST_BULGE * self.size * cbrt(grown.abs());
         let has_morphs = !mesh.morphs.is_empty();
-        let is_folded = keeper.written.avoid_crossing && self.part_first(motions, has_morphs, scratch);
+        let is_folded = keeper.written.avoid_crossing && self.part_first(mesh, tree, motions, scratch);
         let now = if is_folded { self.surface.volume(&scratch.x) } else { skinned };
         let mut kept = match keeper.written.method {
             VolumeMethod::OnePass => self.one_pass(largest, scratch),
@@ -699,15 +693,24 @@ impl Piece {
     }
 
     /// Brings parts that skinning has run into each other apart, before the volume is brought back, so that it is where a skin has folded; false if none are near.
-    fn part_first(&self, motions: &[BoneMotion], has_morphs: bool, scratch: &mut KeeperScratch) -> bool {
+    fn part_first(
+        &self,
+        mesh: &SkinMesh,
+        tree: &JointTree,
+        motions: &[BoneMotion],
+        scratch: &mut KeeperScratch,
+    ) -> bool {
         let KeeperScratch { x, bound, free, yielding, around, shares, gradient, .. } = &mut *scratch;
         free.clear();
         free.resize(self.surface.places(), 1.0);
         around.clear();
         for ((share, crossing), own) in shares.iter().zip(&self.parts.crossings).zip(&*yielding) {
-            around.push(if *share == 0.0 { Yielding::default() } else { self.all_around(crossing, own) });
+            around.push(match *share {
+                0.0 => Yielding::default(),
+                _ => self.all_around(mesh, tree, crossing, own),
+            });
         }
-        let rest = if has_morphs { &bound.places } else { &self.bound.places };
+        let rest = if mesh.morphs.is_empty() { &self.bound.places } else { &bound.places };
         self.apart.part(motions, rest, x, free);
         if free.iter().all(|free| *free == 1.0) {
             return false;
@@ -717,8 +720,8 @@ impl Piece {
         for (share, yielding) in shares.iter_mut().zip(yielding).filter(|(share, _)| **share != 0.0) {
             let full = yielding.capacity(gradient);
             yielding.gamma.iter_mut().for_each(|(v, gamma)| *gamma *= free[*v as usize]);
-            // A bulge that has nowhere left to go is left to what is around it.
-            *share *= (yielding.capacity(gradient) / (ENOUGH * full)).min(1.0);
+            // A bulge goes no further than if nothing were in its way; the rest is left to what is around it.
+            *share *= if full > 0.0 { yielding.capacity(gradient) / full } else { 0.0 };
         }
         true
     }
@@ -760,10 +763,16 @@ impl Piece {
         volume
     }
 
-    /// How a joint gives way to what is pushed into it: as it does to what it has lost, and a little everywhere, along normals, so that there is some left.
-    fn all_around(&self, crossing: &Crossing, own: &Yielding) -> Yielding {
-        let everywhere = |&(v, w): &(u32, f64)| (v, EVERYWHERE * 4.0 * w * (1.0 - w) / self.areas[v as usize]);
-        let even = crossing.vertices.iter().map(everywhere).filter(|(_, gamma)| gamma.is_finite());
+    /// How a joint gives way to what is pushed into it: as it does to what it has lost, and all over its two bones, along normals.
+    fn all_around(&self, mesh: &SkinMesh, tree: &JointTree, crossing: &Crossing, own: &Yielding) -> Yielding {
+        let bones = [Some(crossing.bone), tree.parents[crossing.bone as usize]];
+        let everywhere = |(v, kept): (u32, &u32)| {
+            let influences = mesh.influences(*kept as usize).iter();
+            let weight: f64 = influences.filter(|i| bones.contains(&Some(i.0))).map(|i| i.1).sum();
+            (v, weight / self.areas[v as usize])
+        };
+        let even = (0u32..).zip(&self.kept).map(everywhere);
+        let even = even.filter(|(_, gamma)| *gamma > 0.0 && gamma.is_finite());
         let mut gamma: Vec<(u32, f64)> = own.gamma.iter().copied().chain(even).collect();
         gamma.sort_by_key(|(v, _)| *v);
         gamma.dedup_by(|next, first| {
