@@ -117,9 +117,8 @@ fn rubber_neck() -> Rig {
     let mut rig =
         limb(&Limb { length: 1.2, radii: [0.16, 0.12], sides: 20, rings: 48, cap_rings: 5, bones: 5 });
     let keys = times(4.0, 10);
-    let length = |t: f64| {
-        0.3 * (1.0 + 0.5 * ease(t, 0.2, 1.2) * (1.0 - ease(t, 1.6, 2.4)) - 0.25 * ease(t, 2.4, 3.2))
-    };
+    let length =
+        |t: f64| 0.3 * (1.0 + 0.5 * ease(t, 0.2, 1.2) * (1.0 - ease(t, 1.6, 2.4)) - 0.25 * ease(t, 2.4, 3.2));
     let channel = |node: u32| RigChannel {
         node,
         target: ChannelTarget::Translation,

@@ -175,7 +175,9 @@ impl Gains {
 
     fn find(&self) -> Option<Vec<f32>> {
         let (model, collider, time) = self.of.as_ref()?;
-        let Carrier::Skin { character, vertices } = &model.colliders.get(*collider)?.carrier else { return None };
+        let Carrier::Skin { character, vertices } = &model.colliders.get(*collider)?.carrier else {
+            return None;
+        };
         let character = model.characters.get(*character)?;
         let posed = Posed::at(std::slice::from_ref(character), *time);
         let gains = posed.characters.first()?.local_gains(character);

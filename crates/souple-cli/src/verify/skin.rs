@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use glam::DVec3;
 use souple::math::{Pose, rotation};
-use souple::mesh::enclosed_volume;
-use souple::scene::{BulgePreset, JointBulge, Rig, SkinVolume, Skinning, VolumeMethod};
 use souple::measure::area as surface_area;
 use souple::measure::intersections::crossings;
+use souple::mesh::enclosed_volume;
 use souple::mesh::polygons::Faces;
+use souple::scene::{BulgePreset, JointBulge, Rig, SkinVolume, Skinning, VolumeMethod};
 use souple::skin::generate::{Limb, limb};
 use souple::skin::{CharacterModel, CompiledRig, Posed, VolumeKeeper};
 
@@ -221,7 +221,13 @@ pub fn faces() -> Vec<Case> {
     let along = [("x", DVec3::X), ("y", DVec3::Y), ("z", DVec3::Z)];
     for (name, e) in along {
         let name = format!("skin/faces/bilinear sides, along {name}");
-        cases.push(Case::new(name, "volume by patches cut finely", expected, faces.volume_along(&x, e), 1e-6));
+        cases.push(Case::new(
+            name,
+            "volume by patches cut finely",
+            expected,
+            faces.volume_along(&x, e),
+            1e-6,
+        ));
     }
     let both = faces.volume(&x);
     cases.push(Case::new(
@@ -316,9 +322,8 @@ pub fn apart() -> Vec<Case> {
         for preset in [BulgePreset::Automatic, BulgePreset::Rubber, BulgePreset::Muscle] {
             let written = SkinVolume { preset, avoid_crossing: true, ..SkinVolume::default() };
             let (x, triangles) = places(&arm(degrees, reach), Skinning::LinearBlend, Some(written));
-            let name = |what: &str| {
-                format!("skin/apart/{preset:?}, {degrees}° over {reach}, {what}").to_lowercase()
-            };
+            let name =
+                |what: &str| format!("skin/apart/{preset:?}, {degrees}° over {reach}, {what}").to_lowercase();
             let found = if x.is_empty() { f64::NAN } else { crossings(&x, &triangles).len() as f64 };
             cases.push(Case::new(name("crossings"), "pairs of triangles: 0", 0.0, found, 0.0));
             let change = enclosed_volume(&x, &triangles) / straight - 1.0;

@@ -225,7 +225,8 @@ fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
         vector(&format!("{at}.shift"), inserted.shift)?;
         not_negative(&format!("{at}.blend"), inserted.blend, "0.25")?;
         if let Err(problem) = insert_bone(rig.to_mut(), inserted) {
-            let known = rig.nodes.iter().take(40).map(|node| node.name.as_str()).collect::<Vec<_>>().join(", ");
+            let known =
+                rig.nodes.iter().take(40).map(|node| node.name.as_str()).collect::<Vec<_>>().join(", ");
             return wrong(&at, problem.to_string(), format!("the rig has: {known}"));
         }
     }
@@ -259,7 +260,8 @@ fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
             let at = field("volume");
             check_volume(&at, written, character.skinning, &rig)?;
             for (j, joint) in written.joints.iter().enumerate() {
-                if let Some(map) = joint.map.as_ref().filter(|name| maps.iter().all(|map| map.name != **name)) {
+                if let Some(map) = joint.map.as_ref().filter(|name| maps.iter().all(|map| map.name != **name))
+                {
                     let known = maps.iter().map(|map| map.name.as_str()).collect::<Vec<_>>().join(", ");
                     let help = match known.is_empty() {
                         true => format!("add a [[character.map]] with `name = \"{map}\"`"),

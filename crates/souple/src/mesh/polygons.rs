@@ -226,9 +226,8 @@ mod tests {
     fn gradients_of_patches_do_not_ripple() {
         let n = 8u32;
         let at = |i: u32, j: u32| i * (n + 1) + j;
-        let x: Vec<DVec3> = (0..=n)
-            .flat_map(|i| (0..=n).map(move |j| DVec3::new(f64::from(i), f64::from(j), 1.0)))
-            .collect();
+        let x: Vec<DVec3> =
+            (0..=n).flat_map(|i| (0..=n).map(move |j| DVec3::new(f64::from(i), f64::from(j), 1.0))).collect();
         let cells = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
         let quads: Vec<Vec<u32>> = cells
             .clone()
@@ -241,7 +240,8 @@ mod tests {
                 _ => [vec![q[0], q[1], q[3]], vec![q[1], q[2], q[3]]],
             })
             .collect();
-        let inside: Vec<usize> = (2..n - 1).flat_map(|i| (2..n - 1).map(move |j| at(i, j) as usize)).collect();
+        let inside: Vec<usize> =
+            (2..n - 1).flat_map(|i| (2..n - 1).map(move |j| at(i, j) as usize)).collect();
         let sizes = |faces: &[Vec<u32>]| {
             let mut gradient = Vec::new();
             Faces::new(x.len(), faces).unwrap().volume_and_gradient(&x, &mut gradient);

@@ -107,7 +107,8 @@ fn segments(tree: &JointTree, joints: &[JointPlace], mesh: &SkinMesh, kept: &[u3
             list.push(Segment { bone: b, ends: [joint.centre, end], thickness: [0.0; PLACES] });
         };
         let children = tree.parents.iter().zip(joints).filter(|(up, _)| **up == Some(b));
-        let ends: Vec<DVec3> = children.map(|(_, child)| child.centre).filter(|c| *c != joint.centre).collect();
+        let ends: Vec<DVec3> =
+            children.map(|(_, child)| child.centre).filter(|c| *c != joint.centre).collect();
         ends.iter().for_each(|end| add(*end));
         if ends.is_empty() && tree.parents[b as usize].is_some() {
             add(joint.centre + reach[b as usize] * joint.along());
@@ -161,9 +162,10 @@ impl Parts {
         // Bones without skin of their own are in nobody's way; those that meet are as thick as each other there.
         let all: Vec<Segment> = segments.clone();
         let meeting = |end: DVec3, of: &Segment, mine: f64| {
-            let others = all.iter().filter(|s| s.bone != of.bone).flat_map(|s| {
-                [(s.ends[0], s.thickness[0]), (s.ends[1], s.thickness[PLACES - 1])]
-            });
+            let others = all
+                .iter()
+                .filter(|s| s.bone != of.bone)
+                .flat_map(|s| [(s.ends[0], s.thickness[0]), (s.ends[1], s.thickness[PLACES - 1])]);
             let at: Vec<f64> =
                 others.filter(|(place, t)| *place == end && *t > 0.0).map(|(_, t)| t).collect();
             if mine > 0.0 { (mine + at.iter().sum::<f64>()) / (1.0 + at.len() as f64) } else { 0.0 }
@@ -191,7 +193,9 @@ impl Parts {
             let mut has_moved = false;
             // As often as there may be parts that it has run into.
             for _ in 0..3 {
-                let Some((other, contact)) = self.run_into(home, carried, &posed, rest[v], x[v]) else { break };
+                let Some((other, contact)) = self.run_into(home, carried, &posed, rest[v], x[v]) else {
+                    break;
+                };
                 if contact.depth <= 0.0 {
                     let far = (-contact.depth / (NEAR * contact.thickness)).clamp(0.0, 1.0);
                     let held = self.folded(home as usize, other, &posed) * (4.0 * contact.facing).min(1.0);
@@ -283,8 +287,7 @@ struct Contact {
 impl Contact {
     fn between([mine, other]: [Near; 2], p: DVec3) -> Contact {
         let slope = |near: &Near| (p - near.point).normalize_or_zero() / near.thickness;
-        let (difference, steep) =
-            (mine.relative - other.relative, (slope(&mine) - slope(&other)).length());
+        let (difference, steep) = (mine.relative - other.relative, (slope(&mine) - slope(&other)).length());
         // Bones that meet are not at the same place to the last bit.
         let way = other.point - mine.point;
         let way = if way.length() > SAME * mine.thickness { way.normalize_or_zero() } else { DVec3::ZERO };

@@ -218,8 +218,7 @@ impl PosedCharacter {
         let of_mesh = |(m, mesh): (u32, &SkinMesh)| {
             let vertices = 0..mesh.mesh.positions.len();
             let was: Vec<DVec3> = vertices.clone().map(|v| mesh.morphed(v, &self.local.morphs)).collect();
-            let now: Vec<DVec3> =
-                vertices.map(|v| unscaled * self.vertex(character, m, v as u32)).collect();
+            let now: Vec<DVec3> = vertices.map(|v| unscaled * self.vertex(character, m, v as u32)).collect();
             let bones: Vec<DAffine3> = self.motions[mesh.binding].iter().map(|bone| bone.matrix).collect();
             local_gains(&mesh.mesh.triangles, &regions(mesh), &was, &now, &bones)
         };

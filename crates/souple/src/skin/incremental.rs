@@ -28,7 +28,8 @@ impl MovingReference {
     pub fn new(rig: &CompiledRig, skinning: Skinning, volume: &SkinVolume) -> MovingReference {
         let mut rig = rig.clone();
         for mesh in &mut rig.meshes {
-            let places = (0..mesh.mesh.positions.len()).map(|v| mesh.morphed(v, &rig.morph_weights)).collect();
+            let places =
+                (0..mesh.mesh.positions.len()).map(|v| mesh.morphed(v, &rig.morph_weights)).collect();
             mesh.mesh.positions = places;
             mesh.morphs.clear();
         }

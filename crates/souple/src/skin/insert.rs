@@ -312,9 +312,18 @@ mod tests {
         let of = |written: InsertedBone| insert_bone(&mut arm(), &written).unwrap_err();
         let stranger = InsertError::Bone { name: "x".into(), found: 0 };
         assert_eq!(of(InsertedBone { on: "x".into(), ..written.clone() }), stranger);
-        assert_eq!(of(InsertedBone { name: "bone0".into(), ..written.clone() }), InsertError::Taken("bone0".into()));
-        assert_eq!(of(InsertedBone { on: "bone2".into(), ..written.clone() }), InsertError::End("bone2".into()));
-        assert_eq!(of(InsertedBone { on: "limb".into(), ..written.clone() }), InsertError::Unbound("limb".into()));
+        assert_eq!(
+            of(InsertedBone { name: "bone0".into(), ..written.clone() }),
+            InsertError::Taken("bone0".into())
+        );
+        assert_eq!(
+            of(InsertedBone { on: "bone2".into(), ..written.clone() }),
+            InsertError::End("bone2".into())
+        );
+        assert_eq!(
+            of(InsertedBone { on: "limb".into(), ..written.clone() }),
+            InsertError::Unbound("limb".into())
+        );
         assert!(matches!(of(InsertedBone { at: f64::NAN, ..written.clone() }), InsertError::Number(_)));
         assert!(matches!(of(InsertedBone { to: Some([f64::NAN; 3]), ..written }), InsertError::Number(_)));
     }

@@ -193,8 +193,7 @@ impl VolumeKeeper {
                     let mut normals = Vec::new();
                     piece.surface.volume_and_gradient(&bound.places, &mut normals, |_, _, _| ());
                     normals.iter_mut().for_each(|n| *n *= piece.facing);
-                    piece.apart =
-                        Parts::new(tree, places, mesh, &piece.kept, &bound.places, &normals);
+                    piece.apart = Parts::new(tree, places, mesh, &piece.kept, &bound.places, &normals);
                     piece.areas.clone_from(&areas);
                 }
                 piece.bound = bound;
@@ -273,7 +272,9 @@ impl VolumeKeeper {
             let areas = vertex_areas(&piece.surface, &piece.bound.places);
             let mut own = vec![0.0; piece.surface.places()];
             for bulge in piece.bulges.iter().filter(|bulge| bulge.gain > 0.0) {
-                bulge.relative_gamma(&areas).for_each(|(v, gamma)| own[v as usize] = gamma.max(own[v as usize]));
+                bulge
+                    .relative_gamma(&areas)
+                    .for_each(|(v, gamma)| own[v as usize] = gamma.max(own[v as usize]));
             }
             for &(theirs, ours) in &piece.members {
                 gammas[piece.mesh][theirs as usize] = own[ours as usize];
@@ -561,11 +562,7 @@ impl Piece {
             }
             if lost != 0.0 || *share != 0.0 {
                 let node = pose.rig.bindings[mesh.binding][crossing.bone as usize].0;
-                told.push(JointVolume {
-                    node,
-                    changed: -self.facing * lost,
-                    given: self.facing * *share,
-                });
+                told.push(JointVolume { node, changed: -self.facing * lost, given: self.facing * *share });
             }
             if *share != 0.0 {
                 bulge.yielding(&bends[crossing.bone as usize], yielding);

@@ -64,7 +64,12 @@ pub fn subdivide(
                 return Err(TooFine { mesh: m });
             }
             let added = cut.carry_out(mesh);
-            gamma.extend(added.iter().map(|&[i, j]| 0.5 * (gamma[i as usize] + gamma[j as usize])).collect::<Vec<f64>>());
+            gamma.extend(
+                added
+                    .iter()
+                    .map(|&[i, j]| 0.5 * (gamma[i as usize] + gamma[j as usize]))
+                    .collect::<Vec<f64>>(),
+            );
             made.halves[m].extend(added);
         }
     }
@@ -232,7 +237,8 @@ mod tests {
     /// Smallest angle of all triangles, radians.
     fn smallest_angle(mesh: &SkinMesh) -> f64 {
         let x = &mesh.mesh.positions;
-        let angle = |a: DVec3, b: DVec3, c: DVec3| math::atan2((b - a).cross(c - a).length(), (b - a).dot(c - a));
+        let angle =
+            |a: DVec3, b: DVec3, c: DVec3| math::atan2((b - a).cross(c - a).length(), (b - a).dot(c - a));
         mesh.mesh.triangles.iter().fold(f64::INFINITY, |least, t| {
             let [a, b, c] = t.map(|v| x[v as usize]);
             least.min(angle(a, b, c)).min(angle(b, c, a)).min(angle(c, a, b))
@@ -242,8 +248,12 @@ mod tests {
     #[test]
     fn there_are_no_cracks_and_angles_stay() {
         let rig = CompiledRig::new(&bar()).unwrap();
-        let gamma: Vec<f64> =
-            rig.meshes[0].mesh.positions.iter().map(|p| f64::from(u8::from((p.y - 1.0).abs() < 0.3))).collect();
+        let gamma: Vec<f64> = rig.meshes[0]
+            .mesh
+            .positions
+            .iter()
+            .map(|p| f64::from(u8::from((p.y - 1.0).abs() < 0.3)))
+            .collect();
         let before = enclosed_volume(&rig.meshes[0].mesh.positions, &rig.meshes[0].mesh.triangles);
         let angle = smallest_angle(&rig.meshes[0]);
         let mut last = rig.meshes[0].mesh.triangles.len();
@@ -274,7 +284,8 @@ mod tests {
         let written = SubdivideSkin { levels: 6, size: 0.15, ..SubdivideSkin::default() };
         let made = subdivide(&rig, &gamma, &written).unwrap();
         let x = &made.rig.meshes[0].mesh.positions;
-        let longest = made.rig.meshes[0].mesh.triangles.iter().flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]);
+        let longest =
+            made.rig.meshes[0].mesh.triangles.iter().flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]);
         assert!(longest.map(|(i, j)| x[i as usize].distance(x[j as usize])).fold(0.0, f64::max) <= 0.15);
         assert!(made.rig.meshes[0].mesh.triangles.iter().all(|t| {
             let [a, b, c] = t.map(|v| x[v as usize]);
