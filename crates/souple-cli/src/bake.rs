@@ -11,7 +11,7 @@ use serde::Serialize;
 use souple::scene::{Character, PlayedClip, RigSource, Scene, SkinVolume};
 use souple::skin::{CharacterModel, PlayedModel};
 use souple::{Model, ModelBuilder, Simulation};
-use souple_files::bake::{ClipVolume, bake_clip, bake_simulated, clip_path};
+use souple_files::bake::{ClipVolume, JointChange, bake_clip, bake_simulated, clip_path};
 use souple_files::{MEMORY_LIMIT, SceneFolder, disk, read_scene_file, resolve_files, size};
 use souple_formats::import::{Limits, MeshFormat, read_rig};
 use souple_formats::scene::{SceneFile, Source};
@@ -48,6 +48,19 @@ struct ClipReport {
     /// Of the result.
     kept_mean_percent: f64,
     kept_worst_percent: f64,
+    /// What each joint does, by the bone that turns.
+    joints: Vec<JointReport>,
+}
+
+/// What a joint does to the volume of a skin over a clip, percent of what it would be if no joint were bent.
+#[derive(Serialize)]
+struct JointReport {
+    bone: String,
+    /// What bending it changes: where it is furthest from 0, and frame by frame.
+    changed_worst_percent: f64,
+    changed_percent: Vec<f64>,
+    /// What its bulge gives back, frame by frame.
+    given_percent: Vec<f64>,
 }
 
 /// Runs the command.
@@ -256,6 +269,17 @@ fn frame_count(args: &BakeArgs, clip: &str, duration: f64, vertices: usize) -> R
     Ok(frames as usize)
 }
 
+impl From<JointChange> for JointReport {
+    fn from(joint: JointChange) -> JointReport {
+        JointReport {
+            changed_worst_percent: joint.worst_percent(),
+            bone: joint.bone,
+            changed_percent: joint.changed_percent,
+            given_percent: joint.given_percent,
+        }
+    }
+}
+
 impl ClipReport {
     fn new(clip: &str, frames: usize, volume: ClipVolume) -> ClipReport {
         ClipReport {
@@ -265,6 +289,7 @@ impl ClipReport {
             skinned_worst_percent: volume.skinned_worst_percent,
             kept_mean_percent: volume.kept_mean_percent,
             kept_worst_percent: volume.kept_worst_percent,
+            joints: volume.joints.into_iter().map(JointReport::from).collect(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Characters played frame by frame and written as files: what `souple bake` and the studio share.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
@@ -23,7 +23,7 @@ const FIRST_CACHE_FRAME: i32 = 0;
 const BYTES_PER_PLACE: f64 = 36.0;
 
 /// The volume of a skin over a clip, relative to what it would be if no joint were bent, percent.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClipVolume {
     /// Of skinning alone: the mean over frames.
     pub skinned_mean_percent: f64,
@@ -33,28 +33,74 @@ pub struct ClipVolume {
     pub kept_mean_percent: f64,
     /// And where it is furthest from 0.
     pub kept_worst_percent: f64,
+    /// What each joint does, of those that do anything.
+    pub joints: Vec<JointChange>,
 }
 
-impl ClipVolume {
-    /// From the changes in each frame, percent.
-    fn of(changes: &[[f64; 2]]) -> ClipVolume {
+/// What a joint does to the volume of a skin over a clip, percent of what it would be if no joint were bent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JointChange {
+    /// The bone that turns.
+    pub bone: String,
+    /// What bending it changes, frame by frame.
+    pub changed_percent: Vec<f64>,
+    /// What its bulge gives back, frame by frame.
+    pub given_percent: Vec<f64>,
+}
+
+impl JointChange {
+    /// What bending it changes where that is furthest from 0.
+    pub fn worst_percent(&self) -> f64 {
+        worst(self.changed_percent.iter().copied())
+    }
+}
+
+/// The number that is furthest from 0.
+fn worst(numbers: impl IntoIterator<Item = f64>) -> f64 {
+    numbers.into_iter().fold(0.0, |worst: f64, p| if p.abs() > worst.abs() { p } else { worst })
+}
+
+/// Volumes of the frames that were played.
+struct Volumes {
+    frames: usize,
+    /// By skinning alone, and of the result, percent.
+    changes: Vec<[f64; 2]>,
+    /// By the bone that turns.
+    joints: BTreeMap<u32, JointChange>,
+}
+
+impl Volumes {
+    fn new(frames: usize) -> Volumes {
+        Volumes { frames, changes: Vec::new(), joints: BTreeMap::new() }
+    }
+
+    fn add(&mut self, frame: usize, character: &CharacterModel, posed: &PosedCharacter) {
+        let (Some(told), Some(volume)) = (posed.volume.as_ref(), posed.skin_volume(character)) else { return };
+        let of_rest = |volume: f64| if told.rest == 0.0 { 0.0 } else { 100.0 * volume / told.rest };
+        self.changes.push([told.skinned, volume].map(|volume| of_rest(volume - told.rest)));
+        for joint in posed.joint_volumes() {
+            let change = self.joints.entry(joint.node).or_insert_with(|| JointChange {
+                bone: character.rig.skeleton.names[joint.node as usize].clone(),
+                changed_percent: vec![0.0; self.frames],
+                given_percent: vec![0.0; self.frames],
+            });
+            change.changed_percent[frame] = of_rest(joint.changed);
+            change.given_percent[frame] = of_rest(joint.given);
+        }
+    }
+
+    fn finish(self) -> ClipVolume {
+        let changes = &self.changes;
         let mean = |k: usize| changes.iter().map(|c| c[k]).sum::<f64>() / changes.len().max(1) as f64;
-        let further = |worst: f64, p: f64| if p.abs() > worst.abs() { p } else { worst };
-        let worst = |k: usize| changes.iter().map(|c| c[k]).fold(0.0, further);
+        let worst = |k: usize| worst(changes.iter().map(|c| c[k]));
         ClipVolume {
             skinned_mean_percent: mean(0),
             skinned_worst_percent: worst(0),
             kept_mean_percent: mean(1),
             kept_worst_percent: worst(1),
+            joints: self.joints.into_values().collect(),
         }
     }
-}
-
-/// Changes of volume by skinning alone and of the result, percent; none if nothing keeps it.
-fn changes(character: &CharacterModel, posed: &PosedCharacter) -> Option<[f64; 2]> {
-    let (told, volume) = (posed.volume.as_ref()?, posed.skin_volume(character)?);
-    let percent = |volume: f64| if told.rest == 0.0 { 0.0 } else { 100.0 * (volume / told.rest - 1.0) };
-    Some([percent(told.skinned), percent(volume)])
 }
 
 /// Numbers of the meshes of a character that have vertices.
@@ -83,17 +129,17 @@ pub fn bake_clip(character: &CharacterModel, frames: usize, fps: f64) -> (Animat
     let meshes = meshes(character);
     let mut bodies: Vec<BodyAnimation> =
         meshes.iter().map(|m| empty(&character.rig.meshes[*m as usize])).collect();
-    let (mut posed, mut volumes) = (Posed::default(), Vec::new());
+    let (mut posed, mut volumes) = (Posed::default(), Volumes::new(frames));
     for k in 0..frames {
         posed.set(std::slice::from_ref(character), k as f64 / fps);
         let one = &posed.characters[0];
-        volumes.extend(changes(character, one));
+        volumes.add(k, character, one);
         for (&m, body) in meshes.iter().zip(&mut bodies) {
             let count = character.rig.meshes[m as usize].mesh.positions.len() as u32;
             body.frames.push(frame((0..count).map(|v| one.pose.apply(one.vertex(character, m, v)))));
         }
     }
-    (Animation { fps, bodies }, ClipVolume::of(&volumes))
+    (Animation { fps, bodies }, volumes.finish())
 }
 
 /// Simulates the first character of a scene with all that is in it: its meshes frame by frame with their elastic layers, then bodies that are no
@@ -112,7 +158,7 @@ pub fn bake_simulated(simulation: &mut Simulation, frames: usize) -> (Animation,
         lines: model.bodies[*b].topology.segments.clone(),
         ..BodyAnimation::default()
     }));
-    let mut volumes = Vec::new();
+    let mut volumes = Volumes::new(frames);
     for k in 0..frames {
         if k > 0 {
             simulation.step();
@@ -125,9 +171,9 @@ pub fn bake_simulated(simulation: &mut Simulation, frames: usize) -> (Animation,
             let visible = model.bodies[b].topology.visible();
             body.frames.push(frame(simulation.state().bodies[b].x[..visible].iter().copied()));
         }
-        volumes.extend(changes(character, &simulation.control().characters[1].characters[0]));
+        volumes.add(k, character, &simulation.control().characters[1].characters[0]);
     }
-    (Animation { fps: model.fps, bodies }, ClipVolume::of(&volumes))
+    (Animation { fps: model.fps, bodies }, volumes.finish())
 }
 
 /// The files of an animation by the ending of a path: one glTF file, or a point cache per body.
@@ -279,7 +325,7 @@ mod tests {
             let clips = model.characters[0].rig.clips.len().max(1);
             assert_eq!((baked.clips.len(), baked.files.len()), (clips, clips));
             assert!(baked.files.iter().all(|file| file.metadata().unwrap().len() > 100));
-            let volume = baked.clips[0].1;
+            let volume = &baked.clips[0].1;
             assert!(
                 volume.skinned_worst_percent < -0.5 && volume.kept_worst_percent.abs() < 1e-9,
                 "{volume:?}"
