@@ -164,6 +164,8 @@ pub fn for_form(body: &Body) -> Body {
         area_stiffness: body.area_stiffness,
         inside: body.inside,
         dials: body.dials,
+        elastic: body.elastic.clone(),
+        wrinkles: body.wrinkles,
         springs: body.springs,
         rayleigh: body.rayleigh,
         limits: body.limits,

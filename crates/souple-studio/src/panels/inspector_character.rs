@@ -161,6 +161,7 @@ fn for_form(character: &Character) -> Character {
         skinning: character.skinning,
         volume: character.volume.clone(),
         maps: Vec::new(),
+        inserted: character.inserted.clone(),
         position: character.position,
         rotate_deg: character.rotate_deg,
         scale: character.scale,
