@@ -450,6 +450,24 @@ fn characters_are_baked_with_their_volume() {
     let cache = read_pc2(&scratch.read("one.pc2"), &PointCacheBudget::default()).unwrap();
     assert_eq!(cache.frames.frame_count(), 121);
 
+    // With an elastic layer: the end of the arm lags behind, and the rest is where it was.
+    let layer = "[[group]]\nsolver = \"goals\"\n[[body]]\nshape = { skin = { character = \"character\" } }\n\
+                 elastic = { paint = [{ dial = \"attachment\", to = 0.4, with = { bones = [\"bone8\"] } }] }\n";
+    scratch.write("layer.toml", format!("{recipe}{layer}"));
+    let args = ["bake", "arm.glb", "--recipe", "layer.toml", "--clip", "curl", "-o", "soft.pc2"];
+    scratch.souple(&args).expect(0).says("clip 'curl', 121 frames");
+    let soft = read_pc2(&scratch.read("soft.pc2"), &PointCacheBudget::default()).unwrap();
+    assert_eq!(soft.frames.frame_count(), 121);
+    let (stiff, soft) = (&cache.frames, &soft.frames);
+    let moved = |frame: usize| {
+        let ways = stiff.frame(frame).unwrap().iter().zip(soft.frame(frame).unwrap());
+        ways.filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| (a - b).abs() > 1e-4)).count()
+    };
+    assert!((1..150).contains(&moved(60)), "{}", moved(60));
+    scratch.write("bad.toml", format!("{recipe}{}", layer.replace("to = 0.4", "to = 4")));
+    let bad = ["bake", "arm.glb", "--recipe", "bad.toml", "-o", "x.glb"];
+    scratch.souple(&bad).expect(1).complains("bad.toml").complains("a dial goes from 0 to 1");
+
     scratch.souple(&["bake", "none.glb", "-o", "x.glb"]).expect(1).complains("none.glb");
     scratch.souple(&["bake", "recipe.toml", "-o", "x.glb"]).expect(1).complains("not a character");
     scratch.souple(&["bake", "arm.glb", "-o", "x.fbx"]).expect(1).complains(".glb .pc2 .mdd");

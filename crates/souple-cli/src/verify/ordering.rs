@@ -153,10 +153,6 @@ pub(super) fn strip() -> Vec<Case> {
             0.0,
             stretch(by_goals(GoalOrder::Automatic, 0.1, true, true), 60),
             0.01,
-        )
-        .known_miss(
-            0.04,
-            "diagonals push back with γ of their stiffness at one visit per step; γ = 0 has none",
         ),
     ]
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Elastic, Follow, Look, Material, Motion, Plasticity, Resolution, ShapeMatching, SkinShape, Vec3,
+    Dials, Elastic, Follow, Look, Material, Motion, Plasticity, Resolution, ShapeMatching, SkinShape, Vec3,
     VoxelShape, Wrinkling,
 };
 
@@ -527,27 +527,6 @@ scene_type! {
         /// How the pressure falls as the volume V grows: by K (V/V₀ − 1), Pa. 0 keeps it constant; air closed in has
         /// 1e5, water 2.2e9, which keeps the volume.
         pub bulk_modulus: f64,
-    }
-}
-
-scene_type! {
-    /// Stiffness without units (SIM-11): 0 has no effect, 1 is practically stiff, against the weight of the body itself.
-    /// They mean the same at any step and on any mesh.
-    #[serde(default)]
-    #[derive(Copy, Default)]
-    pub struct Dials {
-        /// Along threads or mesh edges: under its own weight the body stretches by 10^(−4 d), 1 % at a half.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub stretch: Option<f64>,
-        /// Across the cells of a grid, in the same measure.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub shear: Option<f64>,
-        /// Bending: the length that stands out by itself is 10^(2 (d − 1)) of the body, a tenth at a half.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub bend: Option<f64>,
-        /// Change of area, in the measure of `stretch`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub area: Option<f64>,
     }
 }
 

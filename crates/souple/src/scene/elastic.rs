@@ -1,4 +1,5 @@
-//! Elastic layers as the user writes them (SIM-05…15): parts of a skin that become particles, and dials without units that say how they hold to it.
+//! Elastic layers as the user writes them (SIM-05…15): parts of a skin that become particles, and dials without units that say how they hold to it; dials of
+//! other bodies.
 
 use serde::{Deserialize, Serialize};
 
@@ -140,5 +141,26 @@ scene_type! {
         /// How bright it is, 0 to 1, row after row from the top.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub values: Vec<f64>,
+    }
+}
+
+scene_type! {
+    /// Stiffness without units (SIM-11): 0 has no effect, 1 is practically stiff, against the weight of the body itself.
+    /// They mean the same at any step and on any mesh.
+    #[serde(default)]
+    #[derive(Copy, Default)]
+    pub struct Dials {
+        /// Along threads or mesh edges: under its own weight the body stretches by 10^(−4 d), 1 % at a half.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub stretch: Option<f64>,
+        /// Across the cells of a grid, in the same measure.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub shear: Option<f64>,
+        /// Bending: the length that stands out by itself is 10^(2 (d − 1)) of the body, a tenth at a half.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub bend: Option<f64>,
+        /// Change of area, in the measure of `stretch`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub area: Option<f64>,
     }
 }
