@@ -201,7 +201,7 @@ impl Border {
         let mut freedom = vec![1.0; n];
         let mut held: Vec<(usize, DVec3)> = Vec::with_capacity(handles.len());
         for (k, handle) in handles.iter().enumerate() {
-            let share_known = handle.share >= 0.0 && handle.share <= 1.0;
+            let share_known = (0.0..=1.0).contains(&handle.share);
             if !share_known || !handle.place.is_finite() || handle.place.abs().max_element() > 1e6 {
                 return Err(PaperError::Handle(k));
             }

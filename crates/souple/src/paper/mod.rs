@@ -173,7 +173,7 @@ impl Settings {
             s if !(s.tolerance > 0.0 && s.tolerance <= 1.0) => {
                 bad("tolerance", s.tolerance, "above 0, at most 1")
             }
-            s if !(s.taut >= 0.0 && s.taut <= 1.0) => bad("taut", s.taut, "from 0 to 1"),
+            s if !(0.0..=1.0).contains(&s.taut) => bad("taut", s.taut, "from 0 to 1"),
             s if s.chords > 64 => bad("chords", s.chords as f64, "up to 64"),
             s if s.restarts > 100 => bad("restarts", s.restarts as f64, "up to 100"),
             s if s.rounds > 10_000 => bad("rounds", s.rounds as f64, "up to 10000"),
