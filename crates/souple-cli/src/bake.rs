@@ -1,17 +1,21 @@
-//! `souple bake`: the clips of a character with a skin that keeps its volume, as morph targets per frame or as point caches.
+//! `souple bake`: the clips of a character with a skin that keeps its volume, as its own glTF file with a morph target per frame, or as point
+//! caches.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use souple::scene::{Character, RigSource, Scene, SkinVolume};
-use souple::skin::{CharacterModel, PlayedModel, Posed};
+use souple::scene::{Character, Rig, RigFile, RigSource, Scene, SkinVolume};
+use souple::skin::{CharacterModel, PlayedModel, Posed, RigRepairs};
 use souple::{Model, ModelBuilder};
 use souple_files::{MEMORY_LIMIT, SceneFolder, disk, read_scene_file, size};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
+use souple_formats::export::baked::{BakedClip, BakedFrame, write_baked_glb};
+use souple_formats::export::rig::write_rig_glb;
 use souple_formats::export::safe_file_stem;
 use souple_formats::import::{Limits, MeshFormat, read_rig};
+use souple_formats::scene::{MAX_SKELETON_BYTES, read_rig_file};
 
 use crate::args::{BakeArgs, Format};
 use crate::failure::{Failure, Outcome};
@@ -27,6 +31,8 @@ struct BakeReport {
     vertices: usize,
     /// Vertices of pieces that joints bend, but that have no inside.
     left_alone: usize,
+    /// Vertices, counted in each frame, that bones squeeze so flat that no morph target can move them.
+    not_baked: usize,
     clips: Vec<ClipReport>,
     files: Vec<String>,
 }
@@ -46,13 +52,8 @@ struct ClipReport {
 
 /// Runs the command.
 pub fn run(args: &BakeArgs) -> Outcome {
-    for output in &args.output {
-        if !["glb", "pc2", "mdd"].contains(&ending(output).as_str()) {
-            let problem = format!("a character cannot be baked as '.{}'", ending(output));
-            return Err(Failure::file(output, problem, "end its name in one of .glb .pc2 .mdd"));
-        }
-    }
-    let model = load(args)?;
+    let outputs = outputs(args)?;
+    let Loaded { model, source, weighted } = load(args)?;
     let Some(character) = model.characters.first() else {
         return Err(Failure::file(&args.input, "the file holds no character", ""));
     };
@@ -61,18 +62,21 @@ pub fn run(args: &BakeArgs) -> Outcome {
         return Err(Failure::file(&args.input, "the character has no surface", "bake a file with a mesh"));
     }
     let clips = chosen_clips(args, character)?;
-    args.output.iter().try_for_each(|path| disk::check_writable(path))?;
+    outputs.iter().try_for_each(|path| disk::check_writable(path))?;
     let mut report = BakeReport {
         input: args.input.display().to_string(),
         vertices,
         left_alone: character.volume.as_ref().map_or(0, |volume| volume.left_alone),
+        not_baked: 0,
         clips: Vec::new(),
         files: Vec::new(),
     };
     if character.volume.as_ref().is_some_and(|volume| volume.is_idle()) {
         note("warning: no part of the skin has an inside and a joint that bends it: nothing is corrected");
     }
+    let (whole, caches): (Vec<&PathBuf>, Vec<&PathBuf>) = outputs.iter().partition(|p| ending(p) == "glb");
     let mut names = BTreeSet::new();
+    let (mut writer, mut baked) = (Writer::new(), Vec::new());
     for (clip, name) in &clips {
         let mut played = character.clone();
         played.clips = Vec::from_iter(clip.map(|clip| PlayedModel {
@@ -83,22 +87,40 @@ pub fn run(args: &BakeArgs) -> Outcome {
             repeat: false,
         }));
         let duration = clip.map_or(0.0, |clip| character.rig.clips[clip].duration);
-        let frames = frame_count(args, name, duration, vertices)?;
+        let frames = frame_count(args, &outputs, name, duration, vertices)?;
         let (animation, told) = bake(&played, name, frames, args.fps);
         if !args.json {
             say(&told.line())?;
         }
         report.clips.push(told);
-        let mut writer = Writer::new();
-        for output in &args.output {
-            let path = if clips.len() == 1 { output.clone() } else { named(output, name, &mut names) };
+        if !whole.is_empty() {
+            let (frames, missed) = offsets(&played, frames, args.fps);
+            report.not_baked += missed;
+            baked.push(BakedClip { clip: *clip, fps: args.fps, frames });
+        }
+        for output in &caches {
+            let path = if clips.len() == 1 { output.to_path_buf() } else { named(output, name, &mut names) };
             writer.animation_file(&path, &ending(output), &animation);
         }
-        if let Some(failure) = writer.failures.into_iter().next() {
-            return Err(failure);
-        }
-        report.files.extend(writer.written.iter().map(|path| path.display().to_string()));
     }
+    if !whole.is_empty() {
+        let folder = SceneFolder::of_scene(&args.input, false);
+        let limits = Limits::default();
+        let mut beside = |uri: &str| folder.read(uri, limits.max_bytes, "buffer");
+        let bytes = write_baked_glb(&source, &limits, &mut beside, &baked, weighted.as_ref())
+            .map_err(|error| Failure::file(&args.input, error, "bake other clips, or repair the file"))?;
+        whole.iter().for_each(|path| writer.write(path, Ok(bytes.clone())));
+    }
+    if report.not_baked > 0 {
+        note(&format!(
+            "warning: {} places of vertices are squeezed flat by bones and stay as the file's skin has them in .glb; point caches have them",
+            report.not_baked
+        ));
+    }
+    if let Some(failure) = writer.failures.into_iter().next() {
+        return Err(failure);
+    }
+    report.files.extend(writer.written.iter().map(|path| path.display().to_string()));
     if args.json {
         say_json(&report)?;
     } else {
@@ -107,12 +129,49 @@ pub fn run(args: &BakeArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The files to write: those that are named, and those of other formats beside the first.
+fn outputs(args: &BakeArgs) -> Result<Vec<PathBuf>, Failure> {
+    let mut outputs = args.output.clone();
+    let first = args.output.first().cloned().unwrap_or_default();
+    for format in &args.format {
+        let ending = match format {
+            Format::Glb => "glb",
+            Format::Pc2 => "pc2",
+            Format::Mdd => "mdd",
+            _ => {
+                let problem = "a character cannot be baked in one of these formats";
+                return Err(Failure::file(&first, problem, "--format has glb, pc2 and mdd"));
+            }
+        };
+        let path = first.with_extension(ending);
+        if !outputs.contains(&path) {
+            outputs.push(path);
+        }
+    }
+    match outputs.iter().find(|output| !["glb", "pc2", "mdd"].contains(&ending(output).as_str())) {
+        Some(output) => {
+            let problem = format!("a character cannot be baked as '.{}'", ending(output));
+            Err(Failure::file(output, problem, "end its name in one of .glb .pc2 .mdd"))
+        }
+        None => Ok(outputs),
+    }
+}
+
 fn ending(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
+/// A character that is to be baked.
+struct Loaded {
+    model: Model,
+    /// A glTF file with it.
+    source: Vec<u8>,
+    /// Its rig with the weights it has got, if they are not those of the file.
+    weighted: Option<Rig>,
+}
+
 /// The character as the recipe has it, with the rig of the file.
-fn load(args: &BakeArgs) -> Result<Model, Failure> {
+fn load(args: &BakeArgs) -> Result<Loaded, Failure> {
     let (mut scene, source) = match &args.recipe {
         Some(path) => {
             let file = read_scene_file(path)?;
@@ -129,27 +188,62 @@ fn load(args: &BakeArgs) -> Result<Model, Failure> {
         }
         None => (Scene { characters: vec![Character::default()], ..Scene::default() }, None),
     };
-    if MeshFormat::from_extension(&ending(&args.input)) != Some(MeshFormat::Gltf) {
-        let help = "convert it to .glb or .gltf, which Blender and most others write";
-        return Err(Failure::file(&args.input, "not a character that can be read", help));
-    }
-    let limits = Limits::default();
-    let bytes = disk::read(&args.input, limits.max_bytes, "character")?;
-    let folder = SceneFolder::of_scene(&args.input, false);
-    let mut beside = |uri: &str| folder.read(uri, limits.max_bytes, "buffer");
-    let rig = read_rig(&bytes, &limits, &mut beside)
-        .map_err(|error| Failure::file(&args.input, error, "repair the file, or export it again"))?;
+    let (rig, bytes) = read_character(args)?;
     let character = &mut scene.characters[0];
-    character.rig = RigSource::Inline(rig);
+    character.rig = RigSource::Inline(rig.clone());
     // Each clip is baked by itself, where the character stands.
     character.clips.clear();
     character.volume.get_or_insert_with(SkinVolume::default);
+    let found = character.weights.is_some();
     let only = Scene { characters: std::mem::take(&mut scene.characters), ..Scene::default() };
     let model = ModelBuilder::new(&only).build().map_err(|error| match &source {
         Some(source) => Failure::from(source.explain(&error)),
         None => Failure::file(&args.input, &error, error.help.clone()),
     })?;
-    Ok(model)
+    let repaired = |repairs: &RigRepairs| repairs.normalised_vertices + repairs.unweighted_vertices > 0;
+    let weighted = model
+        .characters
+        .first()
+        .filter(|character| found || bytes.is_none() || repaired(&character.rig.repairs))
+        .map(|character| character.rig.with_weights(&rig));
+    let source = match bytes {
+        Some(bytes) => bytes,
+        None => write_rig_glb(weighted.as_ref().unwrap_or(&rig))
+            .map_err(|error| Failure::file(&args.input, error, "repair the mesh or the skeleton"))?,
+    };
+    Ok(Loaded { model, source, weighted })
+}
+
+/// The rig of the file, and its bytes if they are a glTF file.
+fn read_character(args: &BakeArgs) -> Result<(Rig, Option<Vec<u8>>), Failure> {
+    let limits = Limits::default();
+    if let Some(skeleton) = &args.skeleton {
+        // Both are named by the user, wherever they are.
+        let file = RigFile {
+            path: args.input.to_string_lossy().into_owned(),
+            skeleton: Some(skeleton.to_string_lossy().into_owned()),
+        };
+        let mut read = |path: &str| {
+            let (limit, what) = match Path::new(path) == skeleton {
+                true => (MAX_SKELETON_BYTES, "skeleton"),
+                false => (limits.max_bytes, "mesh"),
+            };
+            disk::read(Path::new(path), limit, what).map_err(|error| error.to_string())
+        };
+        let rig = read_rig_file(&file, "path", &mut read)
+            .map_err(|error| Failure::file(&args.input, &error.problem, error.help.clone()))?;
+        return Ok((rig, None));
+    }
+    if MeshFormat::from_extension(&ending(&args.input)) != Some(MeshFormat::Gltf) {
+        let help = "convert it to .glb or .gltf, which Blender and most others write, or give a mesh its bones by --skeleton";
+        return Err(Failure::file(&args.input, "not a character that can be read", help));
+    }
+    let bytes = disk::read(&args.input, limits.max_bytes, "character")?;
+    let folder = SceneFolder::of_scene(&args.input, false);
+    let mut beside = |uri: &str| folder.read(uri, limits.max_bytes, "buffer");
+    let rig = read_rig(&bytes, &limits, &mut beside)
+        .map_err(|error| Failure::file(&args.input, error, "repair the file, or export it again"))?;
+    Ok((rig, Some(bytes)))
 }
 
 /// Numbers and names of what is baked: all clips, those that are named, or the pose of a file without any.
@@ -184,13 +278,16 @@ fn chosen_clips(
     args.clip.iter().map(find).collect()
 }
 
-fn frame_count(args: &BakeArgs, clip: &str, duration: f64, vertices: usize) -> Result<usize, Failure> {
+fn frame_count(
+    args: &BakeArgs,
+    outputs: &[PathBuf],
+    clip: &str,
+    duration: f64,
+    vertices: usize,
+) -> Result<usize, Failure> {
     let frames = (duration * args.fps).ceil() + 1.0;
-    let formats: Vec<Format> = args
-        .output
-        .iter()
-        .map(|path| if ending(path) == "glb" { Format::Glb } else { Format::Pc2 })
-        .collect();
+    let formats: Vec<Format> =
+        outputs.iter().map(|path| if ending(path) == "glb" { Format::Glb } else { Format::Pc2 }).collect();
     let needed = estimate_bytes(&formats, frames.min(MAX_FRAMES) as u64, vertices as u64);
     if frames > MAX_FRAMES || needed > MEMORY_LIMIT {
         let problem =
@@ -247,6 +344,27 @@ fn bake(character: &CharacterModel, clip: &str, frames: usize, fps: f64) -> (Ani
         kept_worst_percent: worst(&kept),
     };
     (Animation { fps, bodies }, told)
+}
+
+/// What must be added to each vertex before bones move it, frame by frame, and of how many that cannot be told.
+fn offsets(character: &CharacterModel, frames: usize, fps: f64) -> (Vec<BakedFrame>, usize) {
+    let (mut posed, mut missed) = (Posed::default(), 0);
+    let mut made = Vec::with_capacity(frames);
+    for frame in 0..frames {
+        posed.set(std::slice::from_ref(character), frame as f64 / fps);
+        let one = &posed.characters[0];
+        let mut offset = |m: u32, v: u32| {
+            let found = one.before_bones(character, m, v);
+            missed += usize::from(found.is_none());
+            found.unwrap_or_default().as_vec3().to_array()
+        };
+        let meshes = (0u32..).zip(&character.rig.meshes);
+        let offsets = meshes
+            .map(|(m, mesh)| (0..mesh.mesh.positions.len() as u32).map(|v| offset(m, v)).collect())
+            .collect();
+        made.push(BakedFrame { offsets, morphs: one.morphs().to_vec() });
+    }
+    (made, missed)
 }
 
 impl ClipReport {

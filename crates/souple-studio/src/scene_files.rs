@@ -140,7 +140,7 @@ impl SceneFiles {
                 let limit = Limits::default().max_bytes;
                 let field = format!("character[{c}].rig.file.path");
                 let mut read = |written: &str| self.read(written, limit, "character");
-                character.rig = RigSource::Inline(read_rig_file(&file.path, &field, &mut read)?);
+                character.rig = RigSource::Inline(read_rig_file(file, &field, &mut read)?);
             }
         }
         self.cache().0.retain(|key, _| used.contains(key));
@@ -220,6 +220,9 @@ pub(crate) fn for_each_path(scene: &mut Scene, change: &mut dyn FnMut(&mut Strin
     for character in &mut scene.characters {
         if let RigSource::File(file) = &mut character.rig {
             change(&mut file.path, "character");
+            if let Some(skeleton) = &mut file.skeleton {
+                change(skeleton, "skeleton");
+            }
         }
     }
     let bodies = scene.bodies.iter_mut().filter_map(|body| body.look.as_mut());

@@ -8,8 +8,8 @@
 //! real-time solver against what the machine can do; `methods` compares solvers by time, stretch and motion on the cloth of
 //! w1, and draws it too (`methods-32`: the coarse cloth only); `growth-10k` to `growth-100k` (all: `growth`) are the pile with
 //! up to 10⁵ triangles; `contact` runs the scenes of `scenes/contact` with fast and with safe contact. `convergence` solves a
-//! beam with more and more elements, and draws it; `liver` times the livers of the thesis; `multigrid` compares preconditioners on a beam, and draws it. `scale`, `growth`, `methods`, `contact`,
-//! `convergence`, `liver` and `multigrid` take minutes and run only when they are named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
+//! beam with more and more elements, and draws it; `liver` times the livers of the thesis; `weights` finds those of a figure; `multigrid` compares preconditioners on a beam, and draws it. `scale`, `growth`, `methods`, `contact`,
+//! `convergence`, `liver`, `weights` and `multigrid` take minutes and run only when they are named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
 //! engines beside it.
 
 mod contact;
@@ -22,6 +22,7 @@ mod multigrid;
 mod plot;
 mod skin;
 mod viewer;
+mod weights;
 mod workloads;
 
 use std::process::ExitCode;
@@ -157,6 +158,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
         convergence::NAME,
         liver::NAME,
         multigrid::NAME,
+        weights::NAME,
     ];
     for name in known.into_iter().filter(|name| !others.contains(name) && wanted(name)) {
         for workload in workloads::of(name)? {
@@ -204,6 +206,10 @@ pub fn run(args: &BenchArgs) -> Outcome {
     if named(liver::NAME) {
         livers = liver::compare(args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
     }
+    let mut weighted = Vec::new();
+    if named(weights::NAME) {
+        weighted = weights::time(args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
+    }
     let mut grids = multigrid::Figures::default();
     if preconditions {
         grids = multigrid::compare(|line| if args.json { Ok(()) } else { say(line) })?;
@@ -220,7 +226,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
     if args.json {
         let answer = serde_json::json!({
             "workloads": figures, "integrators": comparison, "viewer": pictures, "skin": skins, "limit": limit, "methods": methods,
-            "contact": contact, "convergence": beams, "liver": livers, "multigrid": grids,
+            "contact": contact, "convergence": beams, "liver": livers, "weights": weighted, "multigrid": grids,
         });
         say_json(&answer)?;
     }

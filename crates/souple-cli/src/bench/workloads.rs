@@ -19,7 +19,7 @@ use crate::report::ProfileReport;
 
 /// Names that can be asked for, in the order in which they run. Those of [`SCALE`] come first: memory that others have left
 /// behind would be used again and not be seen.
-pub const NAMES: [&str; 30] = [
+pub const NAMES: [&str; 31] = [
     "scale-1k",
     "scale-10k",
     "scale-100k",
@@ -50,6 +50,7 @@ pub const NAMES: [&str; 30] = [
     super::convergence::NAME,
     super::liver::NAME,
     super::multigrid::NAME,
+    super::weights::NAME,
 ];
 
 /// The groups: each stands for all workloads whose names begin with it and a dash. They take minutes, so they only run when

@@ -115,7 +115,7 @@ impl Case {
 /// A group of cases that are computed together.
 type Group = (&'static str, fn() -> Vec<Case>);
 
-const GROUPS: [Group; 37] = [
+const GROUPS: [Group; 38] = [
     ("integrators/amplification", integrators::amplification),
     ("integrators/bounded", integrators::bounded),
     ("integrators/convergence", integrators::convergence),
@@ -151,6 +151,7 @@ const GROUPS: [Group; 37] = [
     ("skin/twist", skin::twist),
     ("skin/volume", skin::bent_tube),
     ("skin/order", skin::order),
+    ("skin/weights", skin::weights),
     ("momentum", conservation::momentum),
     ("energy", conservation::energy),
 ];

@@ -66,6 +66,35 @@ fn read_both(
     limits: &Limits,
     beside: &mut ReadBeside,
 ) -> Result<(Rig, CompiledRig), ImportError> {
+    let opened = open(bytes, limits, beside)?;
+    Ok((opened.rig, opened.compiled))
+}
+
+/// A file with what was read of it: for those who add to it.
+pub(crate) struct Opened<'a> {
+    pub json: &'a [u8],
+    pub buffers: Vec<Cow<'a, [u8]>>,
+    pub rig: Rig,
+    pub compiled: CompiledRig,
+    /// Where the meshes of the rig are in the file.
+    pub places: Vec<MeshPlace>,
+}
+
+/// Where a mesh of a rig is in a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct MeshPlace {
+    /// The mesh; the node is that of the rig.
+    pub mesh: usize,
+    /// The first vertex of each primitive, and how many it has; none of those that were passed over.
+    pub ranges: Vec<Option<[u32; 2]>>,
+}
+
+/// Reads a file; see [`read_rig`].
+pub(crate) fn open<'a>(
+    bytes: &'a [u8],
+    limits: &Limits,
+    beside: &mut ReadBeside,
+) -> Result<Opened<'a>, ImportError> {
     check_bytes(bytes, FORMAT, limits)?;
     let (json, binary) = chunks(bytes)?;
     let document: Document = serde_json::from_slice(json).map_err(|error| {
@@ -77,11 +106,12 @@ fn read_both(
     })?;
     check_version(&document)?;
     let buffers = buffers(&document, binary, limits, beside)?;
-    let mut file =
-        File { accessors: Accessors::new(&document, buffers, bytes.len()), document: &document, limits };
+    let accessors = Accessors::new(&document, &buffers, bytes.len());
+    let mut file = File { accessors, document: &document, limits, places: Vec::new() };
     let rig = file.rig()?;
     let compiled = CompiledRig::new(&rig).map_err(|source| ImportError::Rig { format: FORMAT, source })?;
-    Ok((rig, compiled))
+    let places = file.places;
+    Ok(Opened { json, buffers, rig, compiled, places })
 }
 
 /// The JSON of a file, and the buffer that comes with it in a `.glb` file.
@@ -244,7 +274,7 @@ fn base64(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// An address with its `%20` and their like as letters.
-fn without_percent(uri: &str) -> String {
+pub(crate) fn without_percent(uri: &str) -> String {
     let bytes = uri.as_bytes();
     let (mut plain, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while let Some(&byte) = bytes.get(at) {
@@ -261,6 +291,7 @@ struct File<'a> {
     document: &'a Document,
     accessors: Accessors<'a>,
     limits: &'a Limits,
+    places: Vec<MeshPlace>,
 }
 
 /// Vertices of a mesh as they are gathered from its primitives.
@@ -288,7 +319,8 @@ impl File<'_> {
                 None => Vec::new(),
             };
             let name = skin.name.clone().unwrap_or_else(|| format!("skin{s}"));
-            rig.skins.push(RigSkin { name, joints: skin.joints.clone(), inverse_binds });
+            let joints = skin.joints.clone();
+            rig.skins.push(RigSkin { name, joints, inverse_binds, ..RigSkin::default() });
         }
         let mut vertices = 0usize;
         for n in self.seen_nodes()? {
@@ -373,15 +405,19 @@ impl File<'_> {
         before: usize,
     ) -> Result<Option<RigMesh>, ImportError> {
         let mut gathered = Gathered::default();
+        let mut place = MeshPlace { mesh: index, ranges: Vec::new() };
         for primitive in &mesh.primitives {
-            if matches!(primitive.mode, 4..=6) && primitive.attributes.position.is_some() {
-                self.primitive(index, primitive, before, &mut gathered)?;
-            }
+            let is_read = matches!(primitive.mode, 4..=6) && primitive.attributes.position.is_some();
+            place.ranges.push(match is_read {
+                true => Some(self.primitive(index, primitive, before, &mut gathered)?),
+                false => None,
+            });
         }
         let Gathered { mesh: mut made, bones, .. } = gathered;
         if made.positions.is_empty() {
             return Ok(None);
         }
+        self.places.push(place);
         made.name = mesh.name.clone().or_else(|| node.name.clone()).unwrap_or_else(|| format!("mesh{index}"));
         (made.node, made.skin) = (n, node.skin);
         let weights = node.weights.as_ref().unwrap_or(&mesh.weights);
@@ -403,13 +439,14 @@ impl File<'_> {
         Ok(Some(made))
     }
 
+    /// Adds the triangles of a primitive; tells which vertices are its own.
     fn primitive(
         &mut self,
         index: usize,
         primitive: &Primitive,
         before: usize,
         gathered: &mut Gathered,
-    ) -> Result<(), ImportError> {
+    ) -> Result<[u32; 2], ImportError> {
         let place = Place::Item("mesh", index);
         let Primitive { attributes, targets, .. } = primitive;
         let mut latest = gathered.made.iter().rev().take(LATEST);
@@ -453,7 +490,8 @@ impl File<'_> {
             6 => triangles.extend(super::fan(&corners)),
             _ => triangles.extend(corners.chunks_exact(3).map(|t| [t[0], t[1], t[2]])),
         }
-        self.limits.check_triangles(FORMAT, place, triangles.len())
+        self.limits.check_triangles(FORMAT, place, triangles.len())?;
+        Ok([first, count])
     }
 
     /// Adds the vertices of a primitive; tells how many.

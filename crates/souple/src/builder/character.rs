@@ -7,10 +7,14 @@ use super::{Checked, LARGEST, finite, not_negative, positive, vector, wrong};
 use crate::math::{Pose, rotation};
 use crate::mesh::ColliderMesh;
 use crate::model::{BodyModel, BoneCarrier, Carrier, ColliderForm, PinCarrier};
+use crate::parallel::Parallel;
 use crate::scene::{
-    Body, Character, Collider, Follow, JointBulge, PlayedClip, RigSource, SkinShape, SkinVolume, Skinning,
+    Body, Character, Collider, Follow, JointBulge, PlayedClip, Rig, RigSource, SkinShape, SkinVolume,
+    SkinWeights, Skinning,
 };
-use crate::skin::{CharacterModel, CompiledRig, PlayedModel, Posed, RigError, SkinPoint, VolumeKeeper};
+use crate::skin::{
+    CharacterModel, CompiledRig, PlayedModel, Posed, RigError, SkinPoint, VolumeKeeper, WeightError, weights,
+};
 
 /// The characters of a scene, and where they are when it starts.
 pub(super) struct Characters {
@@ -207,16 +211,21 @@ fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
             );
         }
     };
-    let rig = match CompiledRig::new(rig) {
-        Ok(rig) => Arc::new(rig),
+    let compile = |rig: &Rig| match CompiledRig::new(rig) {
+        Ok(rig) => Ok(rig),
         Err(problem) => {
             let help = match problem {
                 RigError::Ring(_) => "remove the ring where the file was made",
                 _ => "repair or re-export the character",
             };
-            return wrong(&field("rig"), problem.to_string(), help);
+            wrong(&field("rig"), problem.to_string(), help)
         }
     };
+    let mut compiled = compile(rig)?;
+    if let Some(weighted) = find_weights(&field("weights"), character.weights.as_ref(), rig, &compiled)? {
+        compiled = compile(&weighted)?;
+    }
+    let rig = Arc::new(compiled);
     let translation = vector(&field("position"), character.position)?;
     let turn = rotation(vector(&field("rotate_deg"), character.rotate_deg)?);
     if let Some(motion) = &character.motion {
@@ -248,6 +257,50 @@ fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
         scale: positive(&field("scale"), character.scale, "times the size")?,
         pivot: character.motion.as_ref().and_then(|m| m.pivot).map_or(translation, Into::into),
         motion: character.motion.clone(),
+    })
+}
+
+/// A rig with the weights that it is to get; none if it gets none.
+pub fn find_weights(
+    at: &str,
+    written: Option<&SkinWeights>,
+    rig: &Rig,
+    compiled: &CompiledRig,
+) -> Checked<Option<Rig>> {
+    let field = |name: &str| format!("{at}.{name}");
+    if let Some(how) = written {
+        let whole =
+            |name: &str, value: u32, range: std::ops::RangeInclusive<u32>| match range.contains(&value) {
+                true => Ok(()),
+                false => wrong(
+                    &field(name),
+                    format!("{value} is not from {} to {}", range.start(), range.end()),
+                    "leave it out: the default is good for most",
+                ),
+            };
+        whole("resolution", how.resolution, 8..=512)?;
+        whole("influences", how.influences, 1..=64)?;
+        positive(&field("exponent"), how.exponent, "4")?;
+        not_negative(&field("smoothing"), how.smoothing, "1")?;
+        let names = || compiled.bindings.iter().flatten().map(|(n, _)| &compiled.skeleton.names[*n as usize]);
+        if let Some(stranger) = how.without.iter().find(|name| !names().any(|known| known == *name)) {
+            let known = names().take(40).map(String::as_str).collect::<Vec<_>>().join(", ");
+            return wrong(
+                &field("without"),
+                format!("there is no bone '{stranger}' that moves a skin"),
+                format!("it has: {known}"),
+            );
+        }
+    }
+    // Threads change no bit.
+    let parallel = Parallel::new(0).unwrap_or_default();
+    weights::automatic(rig, compiled, written, &parallel).or_else(|problem| {
+        let (name, help) = match problem {
+            WeightError::NoBones(_) => (field("without"), "leave fewer bones out, or repair the skeleton"),
+            WeightError::TooMany { .. } => (at.to_owned(), "use a coarser mesh or fewer bones"),
+            WeightError::Cells(_) => (field("resolution"), "use a smaller `resolution`"),
+        };
+        wrong(&name, problem.to_string(), help)
     })
 }
 

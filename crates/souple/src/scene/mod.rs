@@ -34,7 +34,9 @@ mod character;
 mod look;
 mod material;
 mod resolution;
+mod skeleton;
 mod voxels;
+mod weights;
 mod world;
 
 pub use body::*;
@@ -42,7 +44,9 @@ pub use character::*;
 pub use look::*;
 pub use material::*;
 pub use resolution::*;
+pub use skeleton::*;
 pub use voxels::*;
+pub use weights::*;
 pub use world::*;
 
 scene_type! {

@@ -6,6 +6,7 @@
 //! Promised: the same time gives the same bits; every place is finite. Not promised: that a skin does not cross itself, which depends on the
 //! clip.
 
+pub mod bones;
 pub mod bulge;
 pub mod character;
 pub mod clip;
@@ -18,6 +19,9 @@ pub mod skinning;
 #[cfg(test)]
 mod tests;
 pub mod volume;
+pub mod weights;
+#[cfg(test)]
+mod weights_tests;
 
 pub use character::{CharacterModel, PlayedModel, Posed, SkinPoint};
 pub use clip::{Clip, LocalPose, Track};
@@ -25,3 +29,4 @@ pub use keeper::{KeptVolume, VolumeKeeper};
 pub use rig::{CompiledRig, MAX_NODES, RigError, RigRepairs, SkinMesh};
 pub use skeleton::{Skeleton, Transform, rigid_part};
 pub use skinning::{BoneMotion, Influence};
+pub use weights::WeightError;
