@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use souple::math::Pose;
 use souple::mesh::MeshError;
-use souple::scene::{SkinVolume, Skinning};
-use souple::skin::{CharacterModel, CompiledRig, PlayedModel, Posed, VolumeKeeper};
+use souple::parallel::Parallel;
+use souple::scene::{RigFile, SkinVolume, SkinWeights, Skinning};
+use souple::skin::weights::automatic;
+use souple::skin::{CharacterModel, CompiledRig, PlayedModel, Posed, RigRepairs, VolumeKeeper};
 use souple_formats::export::rig::write_rig_glb;
 use souple_formats::export_mesh::{write_obj, write_ply, write_stl};
 use souple_formats::import::volume::{VolumeFormat, VolumeLimits, read_volume};
@@ -13,6 +15,7 @@ use souple_formats::import::{
     ImportError, Limits, MeshFormat, SolidMesh, read_mesh, read_rig, read_solid, read_tetgen,
 };
 use souple_formats::picture::{PictureLimits, read_picture, write_png};
+use souple_formats::scene::read_rig_file;
 
 /// Reads bytes as a mesh: it may be refused, but a mesh that comes out is valid, and written as PLY or OBJ it reads
 /// back the same.
@@ -40,6 +43,28 @@ pub fn check_mesh(bytes: &[u8], format: MeshFormat) {
     assert_eq!(write_stl(&mesh).len(), 84 + 50 * mesh.triangles.len());
 }
 
+/// Reads bytes as the skeleton of a small mesh: it may be refused, with an error that names its field; a rig that comes out is sound, gets weights and
+/// can be written.
+pub fn check_skeleton(bytes: &[u8]) {
+    let file = RigFile { path: "mesh.obj".into(), skeleton: Some("bones.toml".into()) };
+    let mesh = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
+    let mut read = |path: &str| Ok(if path == "mesh.obj" { mesh.to_vec() } else { bytes.to_vec() });
+    let rig = match read_rig_file(&file, "path", &mut read) {
+        Ok(rig) => rig,
+        Err(error) => {
+            assert!(error.field == "skeleton" && !error.problem.is_empty());
+            return;
+        }
+    };
+    let compiled = CompiledRig::new(&rig).expect("a rig that was read is sound");
+    let how = SkinWeights { resolution: 16, ..SkinWeights::default() };
+    if let Ok(Some(weighted)) = automatic(&rig, &compiled, Some(&how), &Parallel::default()) {
+        let compiled = CompiledRig::new(&weighted).expect("a rig with weights is sound");
+        assert_eq!(compiled.repairs, RigRepairs::default());
+        write_rig_glb(&weighted).expect("a rig with weights can be written");
+    }
+}
+
 /// Reads bytes as a character: it may be refused, but one that comes out can be posed at any time in any way, and is read back from what is
 /// written of it.
 pub fn check_gltf(bytes: &[u8]) {
@@ -63,6 +88,7 @@ pub fn check_gltf(bytes: &[u8]) {
             clips: (0..rig.clips.len().min(2)).map(played).collect(),
             skinning,
             volume: Some(Arc::clone(&keeper)),
+            maps: Vec::new(),
             pose: Pose::IDENTITY,
             scale: 1.0,
             motion: None,

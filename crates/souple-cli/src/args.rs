@@ -328,20 +328,28 @@ pub struct ConvertArgs {
 /// `souple bake`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "The recipe is a scene file with one [[character]] without a rig: its `volume`, `skinning` and `scale` are used, and bodies, \
-                  as elastic layers of it, and colliders are simulated. Without it every joint keeps its volume. Several clips become several files, with their names in theirs.\n\n\
-                  Example:\n  souple bake scenes/characters/arm.glb -o arm-kept.glb"
+    after_help = "The recipe is a scene file with one [[character]] without a rig: its `weights`, `volume`, `skinning` and `scale` are used, and \
+                  bodies, as elastic layers of it, and colliders are simulated. Without it every joint keeps its volume. A .glb file has all \
+                  clips, and all that the character's file has: skin, materials, pictures; a point cache has one clip, so that several become \
+                  several files, with their names in theirs.\n\n\
+                  Example:\n  souple bake scenes/characters/arm.glb -o arm-kept.glb --format glb,pc2"
 )]
 pub struct BakeArgs {
-    /// Character, .glb or .gltf
+    /// Character, .glb or .gltf, or a mesh with a --skeleton
     #[arg(value_name = "CHARACTER")]
     pub input: PathBuf,
+    /// Bones of a mesh that has none, .toml
+    #[arg(long, value_name = "FILE")]
+    pub skeleton: Option<PathBuf>,
     /// Scene file that says how the skin keeps its volume, and what of it is elastic
     #[arg(long, value_name = "FILE")]
     pub recipe: Option<PathBuf>,
     /// File to write, .glb, .pc2 or .mdd; may be given several times
     #[arg(short, long, value_name = "OUT", required = true)]
     pub output: Vec<PathBuf>,
+    /// What to write beside the first of them, by the same name: glb, pc2, mdd
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
+    pub format: Vec<Format>,
     /// Clip to play, by its name or its number from 0; may be given several times [default: all]
     #[arg(long, value_name = "NAME")]
     pub clip: Vec<String>,

@@ -1,20 +1,24 @@
-//! `souple bake`: the clips of a character with a skin that keeps its volume and with elastic layers, as morph targets per frame or as point caches.
+//! `souple bake`: the clips of a character with a skin that keeps its volume and with elastic layers, as its own glTF file with a morph target per
+//! frame, or as point caches.
 //!
-//! A recipe is a scene: its bodies are simulated while a clip plays, and the character is baked with those that are layers of it, followed by those
-//! that are not. Each clip starts from its first pose, in which layers come to rest before the first frame.
+//! A recipe is a scene: its bodies are simulated while a clip plays, and the character is baked with those that are layers of it. Each clip
+//! starts from its first pose, in which layers come to rest before the first frame. What has other vertices than the file, as skins that are cut finer and
+//! bodies that are no layers, is no part of it: then all is written as positions per frame.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use souple::scene::{Character, PlayedClip, RigSource, Scene, SkinVolume};
-use souple::skin::{CharacterModel, PlayedModel};
+use souple::scene::{Character, PlayedClip, Rig, RigFile, RigSource, Scene, SkinVolume};
+use souple::skin::{CharacterModel, PlayedModel, RigRepairs};
 use souple::{Model, ModelBuilder, Simulation};
 use souple_files::bake::{ClipVolume, JointChange, bake_clip, bake_simulated, clip_path};
 use souple_files::{MEMORY_LIMIT, SceneFolder, disk, read_scene_file, resolve_files, size};
+use souple_formats::export::baked::{BakedClip, write_baked_glb};
+use souple_formats::export::rig::write_rig_glb;
 use souple_formats::import::{Limits, MeshFormat, read_rig};
-use souple_formats::scene::{SceneFile, Source};
+use souple_formats::scene::{MAX_SKELETON_BYTES, SceneFile, Source, read_rig_file};
 
 use crate::args::{BakeArgs, Format};
 use crate::failure::{Failure, Outcome};
@@ -33,6 +37,8 @@ struct BakeReport {
     vertices: usize,
     /// Vertices of pieces that joints bend, but that have no inside.
     left_alone: usize,
+    /// Vertices, counted in each frame, that bones squeeze so flat that no morph target can move them.
+    not_baked: usize,
     clips: Vec<ClipReport>,
     files: Vec<String>,
 }
@@ -65,12 +71,7 @@ struct JointReport {
 
 /// Runs the command.
 pub fn run(args: &BakeArgs) -> Outcome {
-    for output in &args.output {
-        if !["glb", "pc2", "mdd"].contains(&ending(output).as_str()) {
-            let problem = format!("a character cannot be baked as '.{}'", ending(output));
-            return Err(Failure::file(output, problem, "end its name in one of .glb .pc2 .mdd"));
-        }
-    }
+    let outputs = outputs(args)?;
     let recipe = load(args)?;
     let model = recipe.build(args)?;
     let Some(character) = model.characters.first() else {
@@ -81,53 +82,78 @@ pub fn run(args: &BakeArgs) -> Outcome {
         return Err(Failure::file(&args.input, "the character has no surface", "bake a file with a mesh"));
     }
     let clips = chosen_clips(args, character)?;
-    args.output.iter().try_for_each(|path| disk::check_writable(path))?;
+    outputs.iter().try_for_each(|path| disk::check_writable(path))?;
     let mut report = BakeReport {
         input: args.input.display().to_string(),
         vertices,
         left_alone: character.volume.as_ref().map_or(0, |volume| volume.left_alone),
+        not_baked: 0,
         clips: Vec::new(),
         files: Vec::new(),
     };
     if character.volume.as_ref().is_some_and(|volume| volume.is_idle()) {
         note("warning: no part of the skin has an inside and a joint that bends it: nothing is corrected");
     }
+    let as_file = recipe.has_the_vertices_of_the_file(&model);
+    if !as_file && outputs.iter().any(|path| ending(path) == "glb") {
+        note(
+            "note: the recipe makes other vertices than the file has: .glb gets positions per frame, without the skin and the materials of the file",
+        );
+    }
+    let in_file = |path: &&PathBuf| as_file && ending(path) == "glb";
+    let (whole, others): (Vec<&PathBuf>, Vec<&PathBuf>) = outputs.iter().partition(in_file);
     let mut names = BTreeSet::new();
+    let (mut writer, mut baked) = (Writer::new(), Vec::new());
     for (clip, name) in &clips {
         let duration = clip.map_or(0.0, |clip| character.rig.clips[clip].duration);
-        let frames = frame_count(args, name, duration, vertices)?;
-        let (animation, volume) = if model.bodies.is_empty() {
+        let frames = frame_count(args, &outputs, name, duration, vertices)?;
+        let take = if model.bodies.is_empty() {
             let mut played = character.clone();
-            played.clips = Vec::from_iter(clip.map(|clip| PlayedModel {
-                clip,
-                weight: 1.0,
-                start: 0.0,
-                speed: 1.0,
-                repeat: false,
-            }));
+            let play = |clip| PlayedModel { clip, weight: 1.0, start: 0.0, speed: 1.0, repeat: false };
+            played.clips = Vec::from_iter(clip.map(play));
             bake_clip(&played, frames, args.fps)
         } else {
             let mut run = playing(&recipe, args, *clip)?;
             (0..settling(args.fps)).for_each(|_| run.step());
-            let baked = bake_simulated(&mut run, frames);
+            let take = bake_simulated(&mut run, frames);
             run.warnings().iter().for_each(|warning| note(&format!("warning: {warning}")));
-            baked
+            take
         };
-        let told = ClipReport::new(name, frames, volume);
+        let told = ClipReport::new(name, frames, take.volume);
         if !args.json {
             say(&told.line())?;
         }
         report.clips.push(told);
-        let mut writer = Writer::new();
-        for output in &args.output {
-            let path = if clips.len() == 1 { output.clone() } else { clip_path(output, name, &mut names) };
-            writer.animation_file(&path, &ending(output), &animation);
+        if !whole.is_empty() {
+            report.not_baked += take.not_baked;
+            baked.push(BakedClip { clip: *clip, fps: args.fps, frames: take.offsets });
         }
-        if let Some(failure) = writer.failures.into_iter().next() {
-            return Err(failure);
+        for output in &others {
+            let path =
+                if clips.len() == 1 { output.to_path_buf() } else { clip_path(output, name, &mut names) };
+            writer.animation_file(&path, &ending(output), &take.animation);
         }
-        report.files.extend(writer.written.iter().map(|path| path.display().to_string()));
     }
+    if !whole.is_empty() {
+        let folder = SceneFolder::of_scene(&args.input, false);
+        let limits = Limits::default();
+        let mut beside = |uri: &str| folder.read(uri, limits.max_bytes, "buffer");
+        let weighted = recipe.weighted(character);
+        let source = recipe.source_file(args, weighted.as_ref())?;
+        let bytes = write_baked_glb(&source, &limits, &mut beside, &baked, weighted.as_ref())
+            .map_err(|error| Failure::file(&args.input, error, "bake other clips, or repair the file"))?;
+        whole.iter().for_each(|path| writer.write(path, Ok(bytes.clone())));
+    }
+    if report.not_baked > 0 {
+        note(&format!(
+            "warning: {} places of vertices are squeezed flat by bones and stay as the file's skin has them in .glb; point caches have them",
+            report.not_baked
+        ));
+    }
+    if let Some(failure) = writer.failures.into_iter().next() {
+        return Err(failure);
+    }
+    report.files.extend(writer.written.iter().map(|path| path.display().to_string()));
     if args.json {
         say_json(&report)?;
     } else {
@@ -136,22 +162,92 @@ pub fn run(args: &BakeArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The files to write: those that are named, and those of other formats beside the first.
+fn outputs(args: &BakeArgs) -> Result<Vec<PathBuf>, Failure> {
+    let mut outputs = args.output.clone();
+    let first = args.output.first().cloned().unwrap_or_default();
+    for format in &args.format {
+        let ending = match format {
+            Format::Glb => "glb",
+            Format::Pc2 => "pc2",
+            Format::Mdd => "mdd",
+            _ => {
+                let problem = "a character cannot be baked in one of these formats";
+                return Err(Failure::file(&first, problem, "--format has glb, pc2 and mdd"));
+            }
+        };
+        let path = first.with_extension(ending);
+        if !outputs.contains(&path) {
+            outputs.push(path);
+        }
+    }
+    match outputs.iter().find(|output| !["glb", "pc2", "mdd"].contains(&ending(output).as_str())) {
+        Some(output) => {
+            let problem = format!("a character cannot be baked as '.{}'", ending(output));
+            Err(Failure::file(output, problem, "end its name in one of .glb .pc2 .mdd"))
+        }
+        None => Ok(outputs),
+    }
+}
+
 fn ending(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
-/// The scene of a recipe with the rig of the file, and where it was read from.
+/// The scene of a recipe with the rig of the file, and where both were read from.
 struct Recipe {
     scene: Scene,
     source: Option<Source>,
+    /// The rig as the file has it.
+    rig: Rig,
+    /// The bytes of a glTF file; none of a mesh with a skeleton.
+    bytes: Option<Vec<u8>>,
 }
 
 impl Recipe {
     fn build(&self, args: &BakeArgs) -> Result<Model, Failure> {
-        ModelBuilder::new(&self.scene).build().map_err(|error| match &self.source {
+        self.build_scene(&self.scene, args)
+    }
+
+    fn build_scene(&self, scene: &Scene, args: &BakeArgs) -> Result<Model, Failure> {
+        ModelBuilder::new(scene).build().map_err(|error| match &self.source {
             Some(source) => Failure::from(source.explain(&error)),
             None => Failure::file(&args.input, &error, error.help.clone()),
         })
+    }
+
+    /// Whether what is baked are the vertices of the file, and nothing else.
+    fn has_the_vertices_of_the_file(&self, model: &Model) -> bool {
+        let is_layer =
+            |body: &souple::model::BodyModel| body.layer.as_ref().is_some_and(|layer| layer.character == 0);
+        let same_bones = self.scene.characters.iter().all(|character| character.inserted.is_empty());
+        let meshes = model.characters.iter().flat_map(|character| &character.rig.meshes);
+        let counts: Vec<usize> = meshes.map(|mesh| mesh.mesh.positions.len()).collect();
+        let same_meshes = counts.iter().eq(self
+            .rig
+            .meshes
+            .iter()
+            .map(|mesh| mesh.positions.len())
+            .collect::<Vec<_>>()
+            .iter());
+        same_bones && same_meshes && model.bodies.iter().all(is_layer)
+    }
+
+    /// The rig of the file with the weights that the character has got, if they are not those of the file.
+    fn weighted(&self, character: &CharacterModel) -> Option<Rig> {
+        let found = self.scene.characters.iter().any(|character| character.weights.is_some());
+        let repaired = |repairs: &RigRepairs| repairs.normalised_vertices + repairs.unweighted_vertices > 0;
+        let other = found || self.bytes.is_none() || repaired(&character.rig.repairs);
+        other.then(|| character.rig.with_weights(&self.rig))
+    }
+
+    /// A glTF file with the character: its own, or one that is made of a mesh and its bones.
+    fn source_file(&self, args: &BakeArgs, weighted: Option<&Rig>) -> Result<Vec<u8>, Failure> {
+        match &self.bytes {
+            Some(bytes) => Ok(bytes.clone()),
+            None => write_rig_glb(weighted.unwrap_or(&self.rig))
+                .map_err(|error| Failure::file(&args.input, error, "repair the mesh or the skeleton")),
+        }
     }
 }
 
@@ -164,8 +260,7 @@ fn playing(recipe: &Recipe, args: &BakeArgs, clip: Option<usize>) -> Result<Simu
         let (name, start) = (clip.to_string(), -(settling(args.fps) as f64) / args.fps);
         character.clips = vec![PlayedClip { name, start, repeat: false, ..PlayedClip::default() }];
     }
-    let model = Recipe { scene, source: recipe.source.clone() }.build(args)?;
-    Ok(Simulation::new(model))
+    Ok(Simulation::new(recipe.build_scene(&scene, args)?))
 }
 
 /// Frames in which layers come to rest before a clip starts.
@@ -191,22 +286,13 @@ fn load(args: &BakeArgs) -> Result<Recipe, Failure> {
         }
         None => (Scene { characters: vec![Character::default()], ..Scene::default() }, None),
     };
-    if MeshFormat::from_extension(&ending(&args.input)) != Some(MeshFormat::Gltf) {
-        let help = "convert it to .glb or .gltf, which Blender and most others write";
-        return Err(Failure::file(&args.input, "not a character that can be read", help));
-    }
-    let limits = Limits::default();
-    let bytes = disk::read(&args.input, limits.max_bytes, "character")?;
-    let folder = SceneFolder::of_scene(&args.input, false);
-    let mut beside = |uri: &str| folder.read(uri, limits.max_bytes, "buffer");
-    let rig = read_rig(&bytes, &limits, &mut beside)
-        .map_err(|error| Failure::file(&args.input, error, "repair the file, or export it again"))?;
+    let (rig, bytes) = read_character(args)?;
     let character = &mut scene.characters[0];
-    character.rig = RigSource::Inline(rig);
+    character.rig = RigSource::Inline(rig.clone());
     // Each clip is baked by itself, where the character stands.
     character.clips.clear();
     character.volume.get_or_insert_with(SkinVolume::default);
-    Ok(Recipe { scene, source })
+    Ok(Recipe { scene, source, rig, bytes })
 }
 
 /// A recipe with its files inside; the rig of its character, if it names one, is not read.
@@ -215,6 +301,38 @@ fn read_recipe(path: &Path) -> Result<SceneFile, Failure> {
     file.scene.characters.iter_mut().for_each(|character| character.rig = RigSource::default());
     resolve_files(&mut file, path, false)?;
     Ok(file)
+}
+
+/// The rig of the file, and its bytes if they are a glTF file.
+fn read_character(args: &BakeArgs) -> Result<(Rig, Option<Vec<u8>>), Failure> {
+    let limits = Limits::default();
+    if let Some(skeleton) = &args.skeleton {
+        // Both are named by the user, wherever they are.
+        let file = RigFile {
+            path: args.input.to_string_lossy().into_owned(),
+            skeleton: Some(skeleton.to_string_lossy().into_owned()),
+        };
+        let mut read = |path: &str| {
+            let (limit, what) = match Path::new(path) == skeleton {
+                true => (MAX_SKELETON_BYTES, "skeleton"),
+                false => (limits.max_bytes, "mesh"),
+            };
+            disk::read(Path::new(path), limit, what).map_err(|error| error.to_string())
+        };
+        let rig = read_rig_file(&file, "path", &mut read)
+            .map_err(|error| Failure::file(&args.input, &error.problem, error.help.clone()))?;
+        return Ok((rig, None));
+    }
+    if MeshFormat::from_extension(&ending(&args.input)) != Some(MeshFormat::Gltf) {
+        let help = "convert it to .glb or .gltf, which Blender and most others write, or give a mesh its bones by --skeleton";
+        return Err(Failure::file(&args.input, "not a character that can be read", help));
+    }
+    let bytes = disk::read(&args.input, limits.max_bytes, "character")?;
+    let folder = SceneFolder::of_scene(&args.input, false);
+    let mut beside = |uri: &str| folder.read(uri, limits.max_bytes, "buffer");
+    let rig = read_rig(&bytes, &limits, &mut beside)
+        .map_err(|error| Failure::file(&args.input, error, "repair the file, or export it again"))?;
+    Ok((rig, Some(bytes)))
 }
 
 /// Numbers and names of what is baked: all clips, those that are named, or the pose of a file without any.
@@ -249,13 +367,16 @@ fn chosen_clips(
     args.clip.iter().map(find).collect()
 }
 
-fn frame_count(args: &BakeArgs, clip: &str, duration: f64, vertices: usize) -> Result<usize, Failure> {
+fn frame_count(
+    args: &BakeArgs,
+    outputs: &[PathBuf],
+    clip: &str,
+    duration: f64,
+    vertices: usize,
+) -> Result<usize, Failure> {
     let frames = (duration * args.fps).ceil() + 1.0;
-    let formats: Vec<Format> = args
-        .output
-        .iter()
-        .map(|path| if ending(path) == "glb" { Format::Glb } else { Format::Pc2 })
-        .collect();
+    let formats: Vec<Format> =
+        outputs.iter().map(|path| if ending(path) == "glb" { Format::Glb } else { Format::Pc2 }).collect();
     let needed = estimate_bytes(&formats, frames.min(MAX_FRAMES) as u64, vertices as u64);
     if frames > MAX_FRAMES || needed > MEMORY_LIMIT {
         let problem =

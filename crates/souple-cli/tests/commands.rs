@@ -7,8 +7,9 @@ use std::path::Path;
 use std::process::Stdio;
 
 use common::{SCENE, Scratch};
+use souple::skin::{CompiledRig, RigRepairs};
 use souple_formats::export::point_cache::{PointCacheBudget, read_mdd, read_pc2};
-use souple_formats::import::{Limits, MeshFormat, read_mesh};
+use souple_formats::import::{Limits, MeshFormat, read_mesh, read_rig};
 
 #[test]
 fn every_command_has_help_that_ends_with_an_example() {
@@ -435,7 +436,18 @@ fn characters_are_baked_with_their_volume() {
     scratch.write("arm.glb", std::fs::read(arm).unwrap());
     let json =
         scratch.souple(&["bake", "arm.glb", "-o", "out.glb", "--fps", "10", "--json"]).expect(0).json();
-    assert_eq!(json["files"], serde_json::json!(["out-wave.glb", "out-curl.glb"]));
+    // All clips are in one file, with its bones and a morph target per frame.
+    assert_eq!(
+        (&json["files"], &json["not_baked"]),
+        (&serde_json::json!(["out.glb"]), &serde_json::json!(0))
+    );
+    let read = |name: &str| {
+        let mut none = |_: &str| Err(String::new());
+        read_rig(&scratch.read(name), &Limits::default(), &mut none).unwrap()
+    };
+    let (source, baked) = (read("arm.glb"), read("out.glb"));
+    assert_eq!((&source.skins, &source.nodes), (&baked.skins, &baked.nodes));
+    assert_eq!(baked.meshes[0].morphs.len(), 61 + 41);
     for (clip, frames) in [(0, 61), (1, 41)] {
         let clip = &json["clips"][clip];
         assert_eq!(clip["frames"], frames);
@@ -449,6 +461,35 @@ fn characters_are_baked_with_their_volume() {
     scratch.souple(&args).expect(0).says("clip 'curl', 121 frames").says("wrote one.pc2");
     let cache = read_pc2(&scratch.read("one.pc2"), &PointCacheBudget::default()).unwrap();
     assert_eq!(cache.frames.frame_count(), 121);
+    let args = ["bake", "arm.glb", "-o", "two.glb", "--format", "glb,pc2,mdd", "--fps", "2"];
+    let written = ["two.glb", "two-wave.pc2", "two-curl.pc2", "two-wave.mdd", "two-curl.mdd"];
+    let ran = scratch.souple(&args).expect(0);
+    for file in written {
+        ran.says(&format!("wrote {file}"));
+    }
+    scratch
+        .souple(&["bake", "arm.glb", "-o", "x.glb", "--format", "vtk"])
+        .expect(1)
+        .complains("glb, pc2 and mdd");
+
+    // A mesh without bones, and a skeleton: weights are found.
+    for name in ["figure.obj", "figure.skeleton.toml"] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/characters").join(name);
+        scratch.write(name, std::fs::read(file).unwrap());
+    }
+    let args = ["bake", "figure.obj", "--skeleton", "figure.skeleton.toml", "-o", "figure.glb", "--fps", "4"];
+    scratch.souple(&args).expect(0).says("clip 'step', 11 frames").says("wrote figure.glb");
+    let figure = read("figure.glb");
+    assert_eq!((figure.meshes[0].influences, figure.meshes[0].morphs.len(), figure.nodes.len()), (4, 11, 18));
+    assert_eq!(CompiledRig::new(&figure).unwrap().repairs, RigRepairs::default());
+    scratch.souple(&["bake", "figure.obj", "-o", "x.glb"]).expect(1).complains("--skeleton");
+    scratch
+        .write("ring.toml", "[[bone]]\nname = \"a\"\nhead = [0, 0, 0]\ntail = [0, 1, 0]\nparent = \"a\"\n");
+    scratch
+        .souple(&["bake", "figure.obj", "--skeleton", "ring.toml", "-o", "x.glb"])
+        .expect(1)
+        .complains("line 5")
+        .complains("carries itself");
 
     // With an elastic layer: the end of the arm lags behind, and the rest is where it was.
     let layer = "[[group]]\nsolver = \"goals\"\n[[body]]\nshape = { skin = { character = \"character\" } }\n\

@@ -8,6 +8,7 @@ use souple::Simulation;
 use souple::skin::character::PosedCharacter;
 use souple::skin::{CharacterModel, PlayedModel, Posed, SkinMesh};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
+use souple_formats::export::baked::BakedFrame;
 use souple_formats::export::glb::{GlbOptions, write_glb};
 use souple_formats::export::point_cache::{write_mdd, write_pc2};
 use souple_formats::export::{ExportError, safe_file_stem};
@@ -75,7 +76,9 @@ impl Volumes {
     }
 
     fn add(&mut self, frame: usize, character: &CharacterModel, posed: &PosedCharacter) {
-        let (Some(told), Some(volume)) = (posed.volume.as_ref(), posed.skin_volume(character)) else { return };
+        let (Some(told), Some(volume)) = (posed.volume.as_ref(), posed.skin_volume(character)) else {
+            return;
+        };
         let of_rest = |volume: f64| if told.rest == 0.0 { 0.0 } else { 100.0 * volume / told.rest };
         self.changes.push([told.skinned, volume].map(|volume| of_rest(volume - told.rest)));
         for joint in posed.joint_volumes() {
@@ -124,56 +127,102 @@ fn frame(places: impl IntoIterator<Item = DVec3>) -> Frame {
     Frame { positions, velocities: Vec::new() }
 }
 
-/// Plays a character: its meshes frame by frame, and what becomes of its volume.
-pub fn bake_clip(character: &CharacterModel, frames: usize, fps: f64) -> (Animation, ClipVolume) {
-    let meshes = meshes(character);
-    let mut bodies: Vec<BodyAnimation> =
-        meshes.iter().map(|m| empty(&character.rig.meshes[*m as usize])).collect();
-    let (mut posed, mut volumes) = (Posed::default(), Volumes::new(frames));
+/// A clip that was played.
+#[derive(Clone, Debug, Default)]
+pub struct Take {
+    /// Meshes of the character frame by frame, then bodies that are none of its layers.
+    pub animation: Animation,
+    /// What becomes of its volume.
+    pub volume: ClipVolume,
+    /// The same frames as what is added to vertices before bones move them.
+    pub offsets: Vec<BakedFrame>,
+    /// Vertices, counted in each frame, that bones squeeze so flat that nothing can be added.
+    pub not_baked: usize,
+}
+
+/// A clip while it is played.
+struct Recorder<'a> {
+    character: &'a CharacterModel,
+    meshes: Vec<u32>,
+    take: Take,
+    volumes: Volumes,
+}
+
+impl Recorder<'_> {
+    fn new(character: &CharacterModel, frames: usize, fps: f64) -> Recorder<'_> {
+        let meshes = meshes(character);
+        let bodies = meshes.iter().map(|m| empty(&character.rig.meshes[*m as usize])).collect();
+        let take = Take { animation: Animation { fps, bodies }, ..Take::default() };
+        Recorder { character, meshes, take, volumes: Volumes::new(frames) }
+    }
+
+    /// Adds a frame: where the vertices of a mesh are in the world, m.
+    fn add(&mut self, posed: &PosedCharacter, places: impl Fn(u32) -> Vec<DVec3>) {
+        let mut offsets = vec![Vec::new(); self.character.rig.meshes.len()];
+        for (&m, body) in self.meshes.iter().zip(&mut self.take.animation.bodies) {
+            let places = places(m);
+            offsets[m as usize] = (0u32..)
+                .zip(&places)
+                .map(|(v, x)| {
+                    let found = posed.before_bones(self.character, m, v, posed.pose.apply_inverse(*x));
+                    self.take.not_baked += usize::from(found.is_none());
+                    found.unwrap_or_default().as_vec3().to_array()
+                })
+                .collect();
+            body.frames.push(frame(places));
+        }
+        self.volumes.add(self.take.offsets.len(), self.character, posed);
+        self.take.offsets.push(BakedFrame { offsets, morphs: posed.morphs().to_vec() });
+    }
+
+    fn finish(self) -> Take {
+        Take { volume: self.volumes.finish(), ..self.take }
+    }
+}
+
+/// Plays a character.
+pub fn bake_clip(character: &CharacterModel, frames: usize, fps: f64) -> Take {
+    let (mut posed, mut recorder) = (Posed::default(), Recorder::new(character, frames, fps));
     for k in 0..frames {
         posed.set(std::slice::from_ref(character), k as f64 / fps);
         let one = &posed.characters[0];
-        volumes.add(k, character, one);
-        for (&m, body) in meshes.iter().zip(&mut bodies) {
+        recorder.add(one, |m| {
             let count = character.rig.meshes[m as usize].mesh.positions.len() as u32;
-            body.frames.push(frame((0..count).map(|v| one.pose.apply(one.vertex(character, m, v)))));
-        }
+            (0..count).map(|v| one.pose.apply(one.vertex(character, m, v))).collect()
+        });
     }
-    (Animation { fps, bodies }, volumes.finish())
+    recorder.finish()
 }
 
-/// Simulates the first character of a scene with all that is in it: its meshes frame by frame with their elastic layers, then bodies that are no
-/// layers of it, and what becomes of its volume.
-pub fn bake_simulated(simulation: &mut Simulation, frames: usize) -> (Animation, ClipVolume) {
+/// Simulates the first character of a scene with all that is in it: its skin with elastic layers, and bodies that are no layers of it.
+pub fn bake_simulated(simulation: &mut Simulation, frames: usize) -> Take {
     let model = simulation.shared_model();
-    let character = &model.characters[0];
-    let meshes = meshes(character);
+    let mut recorder = Recorder::new(&model.characters[0], frames, model.fps);
     let own = |b: &usize| model.bodies[*b].layer.as_ref().is_none_or(|layer| layer.character != 0);
     let others: Vec<usize> = (0..model.bodies.len()).filter(own).collect();
-    let mut bodies: Vec<BodyAnimation> =
-        meshes.iter().map(|m| empty(&character.rig.meshes[*m as usize])).collect();
-    bodies.extend(others.iter().map(|b| BodyAnimation {
-        name: model.bodies[*b].name.clone(),
-        triangles: model.bodies[*b].topology.triangles.clone(),
-        lines: model.bodies[*b].topology.segments.clone(),
-        ..BodyAnimation::default()
-    }));
-    let mut volumes = Volumes::new(frames);
+    let mut bodies: Vec<BodyAnimation> = others
+        .iter()
+        .map(|b| BodyAnimation {
+            name: model.bodies[*b].name.clone(),
+            triangles: model.bodies[*b].topology.triangles.clone(),
+            lines: model.bodies[*b].topology.segments.clone(),
+            ..BodyAnimation::default()
+        })
+        .collect();
     for k in 0..frames {
         if k > 0 {
             simulation.step();
         }
-        let (of_skin, of_others) = bodies.split_at_mut(meshes.len());
-        for (m, body) in meshes.iter().zip(of_skin) {
-            body.frames.push(frame(simulation.character_places(0, *m)));
-        }
-        for (&b, body) in others.iter().zip(of_others) {
+        let posed = &simulation.control().characters[1].characters[0];
+        recorder.add(posed, |m| simulation.character_places(0, m));
+        for (&b, body) in others.iter().zip(&mut bodies) {
             let visible = model.bodies[b].topology.visible();
             body.frames.push(frame(simulation.state().bodies[b].x[..visible].iter().copied()));
         }
-        volumes.add(k, character, &simulation.control().characters[1].characters[0]);
     }
-    (Animation { fps: model.fps, bodies }, volumes.finish())
+    let mut take = recorder.finish();
+    take.animation.bodies.append(&mut bodies);
+    take
 }
 
 /// The files of an animation by the ending of a path: one glTF file, or a point cache per body.
@@ -276,7 +325,7 @@ pub fn bake_character(
         let mut played = character.clone();
         let play = |clip| PlayedModel { clip, weight: 1.0, start: 0.0, speed: 1.0, repeat: false };
         played.clips = Vec::from_iter(clip.map(play));
-        let (animation, volume) = bake_clip(&played, frames as usize, fps);
+        let Take { animation, volume, .. } = bake_clip(&played, frames as usize, fps);
         baked.clips.push((name.clone(), volume));
         let target = if clips.len() == 1 { path.to_path_buf() } else { clip_path(path, name, &mut taken) };
         for (path, bytes) in animation_files(&target, &ending, &animation) {

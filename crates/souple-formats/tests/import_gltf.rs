@@ -323,7 +323,7 @@ fn buffers_beside_the_file_are_asked_for_by_their_plain_name() {
     assert!(error.unwrap_err().to_string().contains("cannot read 'my rig.bin': there is no such file"));
     assert_eq!(asked, ["my rig.bin"]);
     // In a scene: beside the file, which lies in a folder.
-    let source = RigSource::File(souple::scene::RigFile { path: "rigs/quad.gltf".into() });
+    let source = RigSource::File(souple::scene::RigFile { path: "rigs/quad.gltf".into(), skeleton: None });
     let character = souple::scene::Character { rig: source, ..Default::default() };
     let mut scene = Scene { characters: vec![character], ..Scene::default() };
     let mut asked = Vec::new();

@@ -6,7 +6,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use import_support::{binary_stl, chunk, read};
+use souple::SceneError;
+use souple::scene::{Rig, RigFile};
 use souple_formats::import::{ImportError, Limits, MeshFormat, read_mesh};
+use souple_formats::scene::read_rig_file;
 
 /// Each file of the folder `malformed` and what its error says.
 const EXPECTED: &[(&str, &str)] = &[
@@ -392,4 +395,74 @@ fn very_deep_nesting_ends() {
     let many_siblings = chunk(0x4d4d, &chunk(0x3d3d, &[]).repeat(depth));
     let error = read(&many_siblings, MeshFormat::ThreeDs).unwrap_err();
     assert_eq!(error, ImportError::NoVertices { format: MeshFormat::ThreeDs });
+}
+
+/// Each file of the folder `malformed_skeletons` and what its error says.
+const SKELETONS: &[(&str, &str)] = &[
+    ("angle_huge.toml", "line 18: clip[0].turn[0].rotate_deg: an angle is not finite, or huge"),
+    ("cubic.toml", "line 19: clip[0].turn[0].interpolation: cubic keys need tangents"),
+    ("cut_short.toml", "line 3:"),
+    ("empty.toml", "line 1: the skeleton is empty"),
+    ("format_2.toml", "line 1: format: skeletons of format 2 are not read, 1 is"),
+    ("head_beyond_numbers.toml", "beyond 1e30"),
+    ("head_not_a_number.toml", "line 3:"),
+    ("head_of_two_numbers.toml", "line 3:"),
+    ("key_infinite.toml", "line 18:"),
+    ("keys_out_of_order.toml", "line 17: clip[0].turn[0].times: times do not ascend"),
+    ("keys_too_few.toml", "line 17: clip[0].turn[0].times: 1 times for 2 rotations"),
+    ("name_empty.toml", "line 7: bone[1].name: the bone has no name"),
+    ("name_twice.toml", "line 7: bone[1].name: another bone is called 'upper', too"),
+    ("no_bones.toml", "the skeleton has no bones"),
+    ("no_tail.toml", "line 1:"),
+    ("not_text.toml", "line 2: this byte is not UTF-8 text"),
+    ("parent_itself.toml", "line 10: bone[1].parent: 'lower' carries itself"),
+    ("parent_unknown.toml", "line 10: bone[1].parent: there is no bone 'uper'"),
+    ("ring.toml", "carries itself, through others or not"),
+    ("turn_of_unknown_bone.toml", "line 16: clip[0].turn[0].bone: there is no bone 'hand'"),
+    ("turn_twice.toml", "turned twice in this clip"),
+    ("unknown_field.toml", "line 4:"),
+];
+
+const MESH: &[u8] = b"v 0 0 0\nv 0 2 0\nv 0.1 1 0\nf 1 3 2\n";
+
+/// The rig of a mesh and a skeleton as a scene names them.
+fn skinned(skeleton: &[u8]) -> Result<Rig, SceneError> {
+    let file = RigFile { path: "mesh.obj".into(), skeleton: Some("bones.toml".into()) };
+    read_rig_file(&file, "character[0].rig.file.path", &mut |path| match path {
+        "mesh.obj" => Ok(MESH.to_vec()),
+        _ => Ok(skeleton.to_vec()),
+    })
+}
+
+#[test]
+fn malformed_skeletons_are_refused_with_the_error_that_helps() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/malformed_skeletons");
+    for (name, expected) in SKELETONS {
+        let error = skinned(&std::fs::read(folder.join(name)).unwrap()).unwrap_err();
+        assert!(error.problem.contains(expected), "{name}: {}", error.problem);
+        assert_eq!(error.field, "character[0].rig.file.skeleton", "{name}");
+        assert!(!error.help.is_empty(), "{name} has no help");
+    }
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let files: BTreeSet<String> = files.map(|name| name.into_string().unwrap()).collect();
+    assert_eq!(files, SKELETONS.iter().map(|(name, _)| name.to_string()).collect());
+}
+
+#[test]
+fn a_mesh_with_a_skeleton_is_a_rig() {
+    let text = include_bytes!("../../../fuzz/seeds/skeleton/arm.toml");
+    let rig = skinned(text).unwrap();
+    let (mesh, skin) = (&rig.meshes[0], &rig.skins[0]);
+    assert_eq!((rig.nodes.len(), rig.clips.len(), mesh.positions.len(), mesh.influences), (3, 1, 3, 0));
+    assert_eq!((skin.joints.as_slice(), skin.tails[1]), (&[0, 1][..], [0.0, 2.0, 0.0]));
+    // What is missing is said by its own field.
+    let file = RigFile { path: "mesh.obj".into(), skeleton: Some("bones.toml".into()) };
+    let mut none = |path: &str| if path == "mesh.obj" { Ok(MESH.to_vec()) } else { Err("gone".to_owned()) };
+    let error = read_rig_file(&file, "character[0].rig.file.path", &mut none).unwrap_err();
+    assert_eq!(error.field, "character[0].rig.file.skeleton");
+    let error = read_rig_file(&file, "character[0].rig.file.path", &mut |_| Err("gone".into())).unwrap_err();
+    assert_eq!(error.field, "character[0].rig.file.path");
+    let file = RigFile { path: "mesh.obj".into(), skeleton: None };
+    let error = read_rig_file(&file, "character[0].rig.file.path", &mut none).unwrap_err();
+    assert!(error.help.contains("`skeleton`"), "{}", error.help);
 }

@@ -10,8 +10,11 @@ use proptest::num::f64::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use souple::mesh::TriMesh;
+use souple::scene::RigFile;
+use souple::skin::CompiledRig;
 use souple_formats::export_mesh::{write_obj, write_ply, write_stl};
 use souple_formats::import::MeshFormat;
+use souple_formats::scene::{read_rig_file, read_skeleton};
 
 /// Any finite number, signed zeros and the smallest and largest included.
 fn finite() -> impl Strategy<Value = f64> + Clone {
@@ -382,8 +385,49 @@ proptest! {
     }
 }
 
+/// A mesh with these bytes as its skeleton: refused by the field that names it, or a rig that is sound.
+fn skin_and_check(bytes: &[u8]) {
+    let file = RigFile { path: "mesh.obj".into(), skeleton: Some("bones.toml".into()) };
+    let mut read = |path: &str| match path {
+        "mesh.obj" => Ok(b"v 0 0 0\nv 0 2 0\nv 0.1 1 0\nf 1 3 2\n".to_vec()),
+        _ => Ok(bytes.to_vec()),
+    };
+    match read_rig_file(&file, "path", &mut read) {
+        Ok(rig) => drop(CompiledRig::new(&rig).unwrap()),
+        Err(error) => assert!(error.field == "skeleton" && !error.problem.is_empty(), "{error}"),
+    }
+}
+
+const SKELETON: &[u8] = include_bytes!("../../../fuzz/seeds/skeleton/arm.toml");
+
+proptest! {
+    #[test]
+    fn skeletons_never_panic(
+        changes in vec(mutations(), 1..6),
+        text in "(\\[\\[(bone|clip|clip.turn)\\]\\]|(name|head|tail|parent|bone|times|rotate_deg) = ([-0-9.e]{1,4}|\"[a-c]\"|\\[[-0-9., \\[\\]]{0,20}\\])|[\n]){0,30}",
+    ) {
+        let mut changed = SKELETON.to_vec();
+        changes.iter().for_each(|change| mutate(&mut changed, change));
+        skin_and_check(&changed);
+        skin_and_check(text.as_bytes());
+    }
+
+    #[test]
+    fn chains_of_bones_are_read_whatever_their_order(order in Just((0..8usize).collect::<Vec<_>>()).prop_shuffle()) {
+        let bone = |k: usize| {
+            let parent = if k > 0 { format!("parent = \"b{}\"\n", k - 1) } else { String::new() };
+            format!("[[bone]]\nname = \"b{k}\"\nhead = [0, {k}, 0]\ntail = [0, {}, 0]\n{parent}", k + 1)
+        };
+        let text: String = order.iter().map(|k| bone(*k)).collect();
+        let (skeleton, _) = read_skeleton(text.as_bytes(), "bones.toml").unwrap();
+        prop_assert_eq!(skeleton.bones.iter().map(|b| b.head[1] as usize).collect::<Vec<_>>(), order);
+        skin_and_check(text.as_bytes());
+    }
+}
+
 #[test]
 fn files_for_mutation_are_valid() {
+    skin_and_check(SKELETON);
     for (format, bytes) in valid_files() {
         assert!(read(&bytes, format).is_ok(), "{format}: {:?}", read(&bytes, format));
     }

@@ -6,9 +6,11 @@ use std::path::Path;
 use glam::DVec3;
 use souple::math::rotation;
 use souple::scene::{ChannelTarget, Rig, RigChannel, RigClip, RigMesh, RigNode, RigSkin, Vec3};
-use souple::skin::generate::{Limb, add_turns, limb};
+use souple::skin::generate::{Limb, add_turns, figure, figure_bones, limb};
 use souple_formats::export::rig::write_rig_glb;
-use souple_formats::import::{Limits, read_rig};
+use souple_formats::export_mesh::write_obj;
+use souple_formats::import::{Limits, MeshFormat, read_mesh, read_rig};
+use souple_formats::scene::read_skeleton;
 
 /// Key times, s.
 fn times(end: f64, per_second: u32) -> Vec<f64> {
@@ -201,6 +203,7 @@ fn worn(bone_at: Vec3, mesh: RigMesh) -> Rig {
                 -bone_at[1],
                 -bone_at[2],
             ]],
+            tails: Vec::new(),
         }],
         meshes: vec![RigMesh {
             skin: Some(0),
@@ -395,4 +398,23 @@ fn the_characters_of_the_library_are_what_is_made_here() {
             }
         }
     }
+}
+
+/// A mesh without weights, and its bones.
+#[test]
+fn the_figure_of_the_library_is_what_is_made_here() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/characters");
+    let mut mesh = figure(0.026);
+    // Tenths of millimetres are enough.
+    mesh.positions.iter_mut().for_each(|p| *p = (*p * 1e4).round() / 1e4);
+    if std::env::var_os("SOUPLE_WRITE_CHARACTERS").is_some() {
+        std::fs::write(folder.join("figure.obj"), write_obj(&mesh)).unwrap();
+        let bones = toml::to_string(&figure_bones()).unwrap();
+        std::fs::write(folder.join("figure.skeleton.toml"), bones).unwrap();
+    }
+    let stored = std::fs::read(folder.join("figure.obj")).unwrap();
+    let stored = read_mesh(&stored, MeshFormat::Obj, &Limits::default()).unwrap();
+    assert_eq!((stored.positions, stored.triangles), (mesh.positions, mesh.triangles));
+    let stored = std::fs::read(folder.join("figure.skeleton.toml")).unwrap();
+    assert_eq!(read_skeleton(&stored, "figure.skeleton.toml").unwrap().0, figure_bones());
 }

@@ -171,7 +171,8 @@ impl Document {
     /// The rig of a file that the person chose, and how the scene names that file; none if the file holds only a surface.
     fn chosen_rig(&mut self, path: &Path) -> Result<Option<(String, Arc<Rig>)>, String> {
         let written = self.name_file(path)?;
-        let rig = self.files.rig(&written, "").map_err(|error| {
+        let file = RigFile { path: written.clone(), skeleton: None };
+        let rig = self.files.rig(&file, "").map_err(|error| {
             let is_text = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gltf"));
             match is_text && error.problem.contains("folder") {
                 true => format!("{}; save the scene next to it first, or export it as .glb", error.problem),
@@ -199,7 +200,7 @@ impl Document {
             .into_iter()
             .find(|unit| LIKELY.contains(&(unit * extent)))
             .unwrap_or_else(|| round_to_digits(1.0 / extent, 3));
-        character.rig = RigSource::File(RigFile { path: written });
+        character.rig = RigSource::File(RigFile { path: written, skeleton: None });
         let skin = SkinShape { character: character.name.clone(), meshes: None };
         let collider = unique_name(&character.name, self.scene.colliders.iter().map(|c| c.name.as_str()));
         let collider = Collider { name: collider, shape: ColliderShape::Skin(skin), ..Collider::default() };
@@ -221,7 +222,7 @@ impl Document {
         let Object::Character(c) = object else { return None };
         let mut character = self.scene.characters.get(c)?.clone();
         if let RigSource::File(file) = &character.rig {
-            character.rig = RigSource::Inline(Rig::clone(&*self.files.rig(&file.path, "").ok()?));
+            character.rig = RigSource::Inline(Rig::clone(&*self.files.rig(file, "").ok()?));
         }
         bounds(&character, LOOKS).ok()
     }

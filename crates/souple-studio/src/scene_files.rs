@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use souple::scene::{
-    ColliderShape, InlineMesh, InlineVolume, MeshFile, PaintSource, Rig, RigSource, Scene, Shape, Style,
-    VoxelShape,
+    ColliderShape, InlineMesh, InlineVolume, MeshFile, PaintSource, Rig, RigFile, RigSource, Scene, Shape,
+    Style, VoxelShape,
 };
 use souple::{Model, ModelBuilder, SceneError};
 use souple_files::{FileChange, FileWatch, SceneFolder, check_size, disk};
@@ -148,7 +148,7 @@ impl SceneFiles {
         }
         for (c, character) in resolved.characters.iter_mut().enumerate() {
             if let RigSource::File(file) = &character.rig {
-                let rig = self.rig(&file.path, &format!("character[{c}].rig.file.path"))?;
+                let rig = self.rig(file, &format!("character[{c}].rig.file.path"))?;
                 character.rig = RigSource::Inline(Rig::clone(&rig));
             }
         }
@@ -205,8 +205,8 @@ impl SceneFiles {
     }
 
     /// The rig of a file, whose path stands in that field: kept from before, or read. A `.gltf` is read each time, as it is made of several files.
-    pub(crate) fn rig(&self, written: &str, field: &str) -> Result<Arc<Rig>, SceneError> {
-        let key = self.path(written, "character").ok();
+    pub(crate) fn rig(&self, file: &RigFile, field: &str) -> Result<Arc<Rig>, SceneError> {
+        let key = self.path(&file.path, "character").ok().filter(|_| file.skeleton.is_none());
         let key = key.filter(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("glb")));
         let cache = || self.rigs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(key) = &key
@@ -217,7 +217,7 @@ impl SceneFiles {
         }
         let watch = key.as_ref().map(FileWatch::new);
         let limit = Limits::default().max_bytes;
-        let rig = read_rig_file(written, field, &mut |written| self.read(written, limit, "character"))?;
+        let rig = read_rig_file(file, field, &mut |written| self.read(written, limit, "character"))?;
         let rig = Arc::new(rig);
         if let (Some(key), Some(watch)) = (key, watch) {
             cache().0.insert(key, (watch, Arc::clone(&rig)));
@@ -257,6 +257,9 @@ pub(crate) fn for_each_path(scene: &mut Scene, change: &mut dyn FnMut(&mut Strin
     for character in &mut scene.characters {
         if let RigSource::File(file) = &mut character.rig {
             change(&mut file.path, "character");
+            if let Some(skeleton) = &mut file.skeleton {
+                change(skeleton, "skeleton");
+            }
         }
     }
     let bodies = scene.bodies.iter_mut().filter_map(|body| body.look.as_mut());

@@ -472,7 +472,10 @@ fn lint_characters(model: &Model, say: &mut impl FnMut(String, String, String)) 
             (flat_nodes, "nodes are scaled to nothing, and so is what hangs on them"),
         ];
         for (count, what) in found.into_iter().filter(|(count, _)| *count > 0) {
-            let help = "if that is not meant, repair it where the file was made";
+            let help = match what.contains("no weight") {
+                true => "write `weights = {}`, which finds them",
+                false => "if that is not meant, repair it where the file was made",
+            };
             say(format!("{at}.rig"), format!("of '{}', {count} {what}", character.name), help.into());
         }
         let vertices: usize = character.rig.meshes.iter().map(|mesh| mesh.mesh.positions.len()).sum();

@@ -186,6 +186,21 @@ impl Parallel {
         }
     }
 
+    /// What `f` makes of each item, in their order. `scratch` makes memory that a thread uses for one item after the other; what is left in it must
+    /// not change the next.
+    pub fn map<T: Sync, S, R: Send>(
+        &self,
+        items: &[T],
+        scratch: impl Fn() -> S + Sync + Send,
+        f: impl Fn(&mut S, &T) -> R + Sync + Send,
+    ) -> Vec<R> {
+        if self.is_parallel() && items.len() > 1 {
+            return self.run(|| items.par_iter().map_init(scratch, f).collect());
+        }
+        let mut own = scratch();
+        items.iter().map(|item| f(&mut own, item)).collect()
+    }
+
     /// Calls `f(start, block)` for consecutive blocks of `items` and adds up what it returns; `partial` is scratch.
     pub fn blocks_sum<T: Send>(
         &self,

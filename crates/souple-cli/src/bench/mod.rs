@@ -8,9 +8,9 @@
 //! real-time solver against what the machine can do; `methods` compares solvers by time, stretch and motion on the cloth of
 //! w1, and draws it too (`methods-32`: the coarse cloth only); `growth-10k` to `growth-100k` (all: `growth`) are the pile with
 //! up to 10⁵ triangles; `contact` runs the scenes of `scenes/contact` with fast and with safe contact. `convergence` solves a
-//! beam with more and more elements, and draws it; `liver` times the livers of the thesis; `multigrid` compares preconditioners on a beam, and draws it; `paper` makes sheets of paper; `wrinkles` folds
+//! beam with more and more elements, and draws it; `liver` times the livers of the thesis; `weights` finds those of a figure; `multigrid` compares preconditioners on a beam, and draws it; `paper` makes sheets of paper; `wrinkles` folds
 //! garments of the sizes of the thesis. `scale`, `growth`, `methods`, `contact`,
-//! `convergence`, `liver`, `multigrid`, `paper` and `wrinkles` run only when they are named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
+//! `convergence`, `liver`, `multigrid`, `paper`, `weights` and `wrinkles` run only when they are named. A time says little without its neighbours: compare within one run, on one machine. `benches/peers` puts other
 //! engines beside it.
 
 mod contact;
@@ -26,6 +26,7 @@ mod paper;
 mod plot;
 mod skin;
 mod viewer;
+mod weights;
 mod workloads;
 mod wrinkles;
 
@@ -165,6 +166,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
         multigrid::NAME,
         paper::NAME,
         wrinkles::NAME,
+        weights::NAME,
     ];
     for name in known.iter().copied().filter(|name| !others.contains(name) && wanted(name)) {
         for workload in workloads::of(name)? {
@@ -220,6 +222,10 @@ pub fn run(args: &BenchArgs) -> Outcome {
     if named(wrinkles::NAME) {
         folds = wrinkles::time(args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
     }
+    let mut weighted = Vec::new();
+    if named(weights::NAME) {
+        weighted = weights::time(args, |row| if args.json { Ok(()) } else { say(&row.line()) })?;
+    }
     let mut grids = multigrid::Figures::default();
     if preconditions {
         grids = multigrid::compare(|line| if args.json { Ok(()) } else { say(line) })?;
@@ -240,7 +246,7 @@ pub fn run(args: &BenchArgs) -> Outcome {
     if args.json {
         let answer = serde_json::json!({
             "workloads": figures, "integrators": comparison, "viewer": pictures, "skin": skins, "elastic": layers, "limit": limit, "methods": methods,
-            "contact": contact, "convergence": beams, "liver": livers, "multigrid": grids, "paper": sheets, "wrinkles": folds,
+            "contact": contact, "convergence": beams, "liver": livers, "weights": weighted, "multigrid": grids, "paper": sheets, "wrinkles": folds,
         });
         say_json(&answer)?;
     }

@@ -53,6 +53,7 @@ pub const NAMES: &[&str] = &[
     super::multigrid::NAME,
     super::paper::NAME,
     super::wrinkles::NAME,
+    super::weights::NAME,
 ];
 
 /// The groups: each stands for all workloads whose names begin with it and a dash. They take minutes, so they only run when

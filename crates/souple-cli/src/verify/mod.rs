@@ -160,6 +160,7 @@ const GROUPS: &[Group] = &[
     ("skin/twist", skin::twist),
     ("skin/volume", skin::bent_tube),
     ("skin/order", skin::order),
+    ("skin/weights", skin::weights),
     ("skin/faces", skin::faces),
     ("skin/area", skin::area),
     ("skin/apart", skin::apart),

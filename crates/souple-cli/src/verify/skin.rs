@@ -7,10 +7,14 @@ use glam::DVec3;
 use souple::math::{Pose, rotation};
 use souple::measure::area as surface_area;
 use souple::measure::intersections::crossings;
-use souple::mesh::enclosed_volume;
 use souple::mesh::polygons::Faces;
-use souple::scene::{BulgePreset, JointBulge, Rig, SkinVolume, Skinning, VolumeMethod};
+use souple::mesh::{TriMesh, enclosed_volume};
+use souple::parallel::Parallel;
+use souple::scene::{
+    BulgePreset, JointBulge, Rig, SkinVolume, SkinWeights, Skinning, VolumeMethod, WeightMethod,
+};
 use souple::skin::generate::{Limb, limb};
+use souple::skin::weights::BoneLines;
 use souple::skin::{CharacterModel, CompiledRig, Posed, VolumeKeeper};
 
 use super::{Case, largest};
@@ -353,6 +357,40 @@ pub fn stretch() -> Vec<Case> {
     for by in [0.5, -1.0 / 3.0] {
         let change = volume(by, keeping()) / straight - 1.0;
         cases.push(Case::new(format!("skin/stretch/bone {by:+.2}"), "volume change: 0", 0.0, change, 1e-12));
+    }
+    cases
+}
+
+/// Heat on a round bar with two bones in its axis: the way to the bones is its radius r, so that (K + M H) ω = M H c is −ω″ + ω/(s r)² = c/(s r)² along
+/// it, and the weight of the lower bone is ½ e^(−x/(s r)) at x above the joint. Rings are r/10 apart: second differences are off by
+/// (1/10)²/12, and the logarithm of the weight by half of that per r.
+pub fn weights() -> Vec<Case> {
+    let radius = 0.1;
+    let bar = Limb { length: 2.0, radii: [radius; 2], sides: 24, rings: 200, cap_rings: 0, bones: 2 };
+    let rig = limb(&bar);
+    let bones: Vec<BoneLines> = (0u32..2)
+        .map(|bone| {
+            let end = |k: u32| DVec3::Y * f64::from(bone + k);
+            BoneLines { bone, lines: vec![[end(0), end(1)]] }
+        })
+        .collect();
+    let how = SkinWeights { method: WeightMethod::Heat, resolution: 200, ..SkinWeights::default() };
+    let positions: Vec<DVec3> = rig.meshes[0].positions.iter().map(|p| DVec3::from(*p)).collect();
+    let surface = TriMesh { positions, triangles: rig.meshes[0].triangles.clone(), uvs: Vec::new() };
+    let found =
+        souple::skin::weights::weights(&surface, &bones, &how, &Parallel::default()).unwrap_or_default();
+    let mut cases = Vec::new();
+    for radii in [0.0, 1.0, 2.0, 3.0] {
+        let expected = 0.5 * (-radii as f64).exp();
+        let at = surface.positions.iter().position(|p| {
+            (p.y - 1.0 - radii * radius).abs() < 1e-9 && DVec3::new(p.x, 0.0, p.z).length() > 0.5 * radius
+        });
+        let list = at.and_then(|v| found.get(v));
+        let measured =
+            list.and_then(|list| list.iter().find(|(bone, _)| *bone == 0)).map_or(0.0, |(_, w)| *w);
+        let tolerance = 1e-4 + expected * (0.01 / 24.0) * radii;
+        let name = format!("skin/weights/heat, {radii} radii from the joint");
+        cases.push(Case::new(name, "weight ½ e^(−x/r)", expected, measured, tolerance));
     }
     cases
 }

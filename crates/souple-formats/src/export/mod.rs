@@ -6,11 +6,14 @@
 //! | [`point_cache`] | `.pc2`, `.mdd`, one per body; also readers | Blender, Maya, 3ds Max, Houdini |
 //! | [`obj_sequence`] | one `.obj` per frame | nearly everything |
 //! | [`vtk`] | one `.vtp` per frame and a `.pvd` | ParaView, Python `vtk` |
+//! | [`rig`] | a character as `.glb` | the same |
+//! | [`baked`] | a glTF file with what became of its skin | the same |
 //! | [`table`] | `.csv`, `.json` of measures | spreadsheets, pandas |
 //!
 //! No function here touches the disk: they return bytes, or names with bytes, and the caller writes them. The same
 //! animation gives the same bytes on every machine. Coordinates are written as they are: metres, y up.
 
+pub mod baked;
 pub mod glb;
 pub mod obj_sequence;
 pub mod point_cache;
@@ -19,6 +22,7 @@ pub mod table;
 pub mod vtk;
 
 use crate::animation::AnimationError;
+use crate::import::ImportError;
 use souple::skin::RigError;
 use thiserror::Error;
 
@@ -106,6 +110,12 @@ pub enum ExportError {
     /// A table has no columns.
     #[error("the table has no columns; name at least one")]
     NoColumns,
+    /// A glTF file that is to be added to cannot be read.
+    #[error("{0}")]
+    Source(#[from] Box<ImportError>),
+    /// A glTF file that is to be added to writes objects in another way.
+    #[error("the file writes lists where glTF has objects, and cannot be added to; export it again")]
+    NotAddable,
     /// The JSON text could not be made.
     #[error("the JSON text could not be written: {0}")]
     Json(#[from] serde_json::Error),

@@ -12,21 +12,34 @@ use super::glb::container;
 
 const U16: u32 = 5123;
 const U32: u32 = 5125;
-const F32: u32 = 5126;
-const VERTICES: u32 = 34962;
+pub(super) const F32: u32 = 5126;
+pub(super) const VERTICES: u32 = 34962;
 const INDICES: u32 = 34963;
 
 /// What is written to the binary part, and the lists that tell what it is.
 #[derive(Default)]
-struct Binary {
-    bytes: Vec<u8>,
-    views: Vec<Value>,
-    accessors: Vec<Value>,
+pub(super) struct Binary {
+    pub bytes: Vec<u8>,
+    pub views: Vec<Value>,
+    pub accessors: Vec<Value>,
 }
 
 impl Binary {
+    /// Goes on at a multiple of four.
+    pub fn align(&mut self) {
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+    }
+
+    /// Adds bytes; returns the number of their view.
+    pub fn add_bytes(&mut self, bytes: &[u8]) -> usize {
+        self.align();
+        self.views.push(json!({ "buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len() }));
+        self.bytes.extend_from_slice(bytes);
+        self.views.len() - 1
+    }
+
     /// Adds numbers, `width` per element; returns the number of the accessor.
-    fn add(
+    pub fn add(
         &mut self,
         values: &[f64],
         width: usize,
@@ -34,7 +47,7 @@ impl Binary {
         target: Option<u32>,
         bounds: bool,
     ) -> usize {
-        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        self.align();
         let start = self.bytes.len();
         for &value in values {
             match component {
@@ -153,20 +166,10 @@ fn add_mesh(binary: &mut Binary, mesh: &RigMesh) -> Value {
     if !mesh.colours.is_empty() {
         attributes["COLOR_0"] = binary.add(mesh.colours.as_flattened(), 4, F32, Some(VERTICES), false).into();
     }
-    let per_vertex = mesh.influences as usize;
-    for set in 0..per_vertex.div_ceil(4).min(2) {
-        let (mut joints, mut weights) = (Vec::new(), Vec::new());
-        for v in 0..mesh.positions.len() {
-            for k in 4 * set..4 * set + 4 {
-                let at = (k < per_vertex).then_some(v * per_vertex + k);
-                let weight = at.map_or(0.0, |at| mesh.weights[at]);
-                // Bones without weight are to be number 0.
-                joints.push(at.filter(|_| weight != 0.0).map_or(0.0, |at| f64::from(mesh.joints[at])));
-                weights.push(weight);
-            }
-        }
-        attributes[format!("JOINTS_{set}")] = binary.add(&joints, 4, U16, Some(VERTICES), false).into();
-        attributes[format!("WEIGHTS_{set}")] = binary.add(&weights, 4, F32, Some(VERTICES), false).into();
+    if let Value::Object(influences) = add_influences(binary, mesh, [0, mesh.positions.len() as u32])
+        && let Some(attributes) = attributes.as_object_mut()
+    {
+        attributes.extend(influences);
     }
     let corners: Vec<f64> = mesh.triangles.as_flattened().iter().map(|v| f64::from(*v)).collect();
     let mut primitive = json!({ "attributes": attributes });
@@ -184,6 +187,27 @@ fn add_mesh(binary: &mut Binary, mesh: &RigMesh) -> Value {
     }
     written["primitives"] = json!([primitive]);
     written
+}
+
+/// Bones and weights of some vertices, the first and how many, as attributes: four by four, at most eight.
+pub(super) fn add_influences(binary: &mut Binary, mesh: &RigMesh, [first, count]: [u32; 2]) -> Value {
+    let mut attributes = json!({});
+    let per_vertex = mesh.influences as usize;
+    for set in 0..per_vertex.div_ceil(4).min(2) {
+        let (mut joints, mut weights) = (Vec::new(), Vec::new());
+        for v in first as usize..(first + count) as usize {
+            for k in 4 * set..4 * set + 4 {
+                let at = (k < per_vertex).then_some(v * per_vertex + k);
+                let weight = at.map_or(0.0, |at| mesh.weights[at]);
+                // Bones without weight are to be number 0.
+                joints.push(at.filter(|_| weight != 0.0).map_or(0.0, |at| f64::from(mesh.joints[at])));
+                weights.push(weight);
+            }
+        }
+        attributes[format!("JOINTS_{set}")] = binary.add(&joints, 4, U16, Some(VERTICES), false).into();
+        attributes[format!("WEIGHTS_{set}")] = binary.add(&weights, 4, F32, Some(VERTICES), false).into();
+    }
+    attributes
 }
 
 fn add_clip(binary: &mut Binary, clip: &souple::scene::RigClip) -> Value {

@@ -66,6 +66,35 @@ fn read_both(
     limits: &Limits,
     beside: &mut ReadBeside,
 ) -> Result<(Rig, CompiledRig), ImportError> {
+    let opened = open(bytes, limits, beside)?;
+    Ok((opened.rig, opened.compiled))
+}
+
+/// A file with what was read of it: for those who add to it.
+pub(crate) struct Opened<'a> {
+    pub json: &'a [u8],
+    pub buffers: Vec<Cow<'a, [u8]>>,
+    pub rig: Rig,
+    pub compiled: CompiledRig,
+    /// Where the meshes of the rig are in the file.
+    pub places: Vec<MeshPlace>,
+}
+
+/// Where a mesh of a rig is in a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct MeshPlace {
+    /// The mesh; the node is that of the rig.
+    pub mesh: usize,
+    /// The first vertex of each primitive, and how many it has; none of those that were passed over.
+    pub ranges: Vec<Option<[u32; 2]>>,
+}
+
+/// Reads a file; see [`read_rig`].
+pub(crate) fn open<'a>(
+    bytes: &'a [u8],
+    limits: &Limits,
+    beside: &mut ReadBeside,
+) -> Result<Opened<'a>, ImportError> {
     check_bytes(bytes, FORMAT, limits)?;
     let (json, binary) = chunks(bytes)?;
     let document: Document = serde_json::from_slice(json).map_err(|error| {
@@ -77,15 +106,12 @@ fn read_both(
     })?;
     check_version(&document)?;
     let buffers = buffers(&document, binary, limits, beside)?;
-    let mut file = File {
-        accessors: Accessors::new(&document, buffers, bytes.len()),
-        document: &document,
-        limits,
-        triangles: 0,
-    };
+    let accessors = Accessors::new(&document, &buffers, bytes.len());
+    let mut file = File { accessors, document: &document, limits, triangles: 0, places: Vec::new() };
     let rig = file.rig()?;
     let compiled = CompiledRig::new(&rig).map_err(|source| ImportError::Rig { format: FORMAT, source })?;
-    Ok((rig, compiled))
+    let places = file.places;
+    Ok(Opened { json, buffers, rig, compiled, places })
 }
 
 /// The JSON of a file, and the buffer that comes with it in a `.glb` file.
@@ -248,7 +274,7 @@ fn base64(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// An address with its `%20` and their like as letters.
-fn without_percent(uri: &str) -> String {
+pub(crate) fn without_percent(uri: &str) -> String {
     let bytes = uri.as_bytes();
     let (mut plain, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while let Some(&byte) = bytes.get(at) {
@@ -267,6 +293,7 @@ struct File<'a> {
     limits: &'a Limits,
     /// Of the meshes that were read.
     triangles: usize,
+    places: Vec<MeshPlace>,
 }
 
 /// Vertices of a mesh as they are gathered from its primitives.
@@ -298,7 +325,8 @@ impl File<'_> {
                 None => Vec::new(),
             };
             let name = skin.name.clone().unwrap_or_else(|| format!("skin{s}"));
-            rig.skins.push(RigSkin { name, joints: skin.joints.clone(), inverse_binds });
+            let joints = skin.joints.clone();
+            rig.skins.push(RigSkin { name, joints, inverse_binds, ..RigSkin::default() });
         }
         let mut vertices = 0usize;
         for n in self.seen_nodes()? {
@@ -384,15 +412,19 @@ impl File<'_> {
         before: usize,
     ) -> Result<Option<RigMesh>, ImportError> {
         let mut gathered = Gathered::default();
+        let mut place = MeshPlace { mesh: index, ranges: Vec::new() };
         for primitive in &mesh.primitives {
-            if matches!(primitive.mode, 4..=6) && primitive.attributes.position.is_some() {
-                self.primitive(index, primitive, before, &mut gathered)?;
-            }
+            let is_read = matches!(primitive.mode, 4..=6) && primitive.attributes.position.is_some();
+            place.ranges.push(match is_read {
+                true => Some(self.primitive(index, primitive, before, &mut gathered)?),
+                false => None,
+            });
         }
         let Gathered { mesh: mut made, bones, .. } = gathered;
         if made.positions.is_empty() {
             return Ok(None);
         }
+        self.places.push(place);
         let name = mesh.name.as_ref().or(node.name.as_ref());
         // Each node that carries it has its names.
         let morph_names: usize =
@@ -420,13 +452,14 @@ impl File<'_> {
         Ok(Some(made))
     }
 
+    /// Adds the triangles of a primitive; tells which vertices are its own.
     fn primitive(
         &mut self,
         index: usize,
         primitive: &Primitive,
         before: usize,
         gathered: &mut Gathered,
-    ) -> Result<(), ImportError> {
+    ) -> Result<[u32; 2], ImportError> {
         let place = Place::Item("mesh", index);
         let Primitive { attributes, targets, .. } = primitive;
         let mut latest = gathered.made.iter().rev().take(LATEST);
@@ -473,7 +506,8 @@ impl File<'_> {
             6 => triangles.extend(super::fan(&corners)),
             _ => triangles.extend(corners.chunks_exact(3).map(|t| [t[0], t[1], t[2]])),
         }
-        self.limits.check_triangles(FORMAT, place, self.triangles.saturating_add(triangles.len()))
+        self.limits.check_triangles(FORMAT, place, self.triangles.saturating_add(triangles.len()))?;
+        Ok([first, count])
     }
 
     /// Adds the vertices of a primitive; tells how many.

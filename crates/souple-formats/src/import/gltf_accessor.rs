@@ -84,13 +84,13 @@ impl Numbers {
 /// What reads accessors.
 pub(super) struct Accessors<'a> {
     document: &'a Document,
-    buffers: Vec<Cow<'a, [u8]>>,
+    buffers: &'a [Cow<'a, [u8]>],
     /// Numbers that may still be read.
     budget: usize,
 }
 
 impl<'a> Accessors<'a> {
-    pub fn new(document: &'a Document, buffers: Vec<Cow<'a, [u8]>>, file: usize) -> Accessors<'a> {
+    pub fn new(document: &'a Document, buffers: &'a [Cow<'a, [u8]>], file: usize) -> Accessors<'a> {
         let bytes = buffers.iter().fold(file, |sum, buffer| sum.saturating_add(buffer.len()));
         let budget = bytes.saturating_mul(NUMBERS_PER_BYTE).saturating_add(NUMBERS);
         Accessors { document, buffers, budget }

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use souple::SceneError;
 use souple::scene::{
-    ColliderShape, Elastic, InlineMesh, InlineVolume, MeshFile, PaintPicture, PaintSource, Rig, RigSource,
-    Scene, Shape,
+    ColliderShape, Elastic, InlineMesh, InlineVolume, MeshFile, PaintPicture, PaintSource, Rig, RigFile,
+    RigSource, Scene, Shape,
 };
 use thiserror::Error;
 
 use super::error::quotable;
+use super::skeleton::skinned;
 use crate::import::volume::{VolumeFormat, VolumeLimits, read_volume};
 use crate::import::{
     ImportError, Limits, MeshFormat, SolidMesh, read_gltf_surface, read_mesh, read_rig, read_solid,
@@ -103,23 +104,30 @@ pub fn resolve_meshes(
     for (index, character) in scene.characters.iter_mut().enumerate() {
         if let RigSource::File(file) = &character.rig {
             let field = format!("character[{index}].rig.file.path");
-            character.rig = RigSource::Inline(read_rig_file(&file.path, &field, read)?);
+            character.rig = RigSource::Inline(read_rig_file(file, &field, read)?);
         }
     }
     Ok(())
 }
 
-/// The rig of a file that a scene names. `field` is where the path stands in the scene; `read` is that of [`resolve_meshes`], which is asked for
-/// buffers beside it, too: their addresses are relative to the file, and they are read by the same rule as it.
+/// The rig of a file that a scene names, or of a mesh with a skeleton. `field` is where the path stands in the scene; `read` is that of
+/// [`resolve_meshes`], which is asked for buffers beside it, too: their addresses are relative to the file, and they are read by the same rule as it.
 pub fn read_rig_file(
-    path: &str,
+    file: &RigFile,
     field: &str,
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
 ) -> Result<Rig, SceneError> {
+    let path = &file.path;
+    if let Some(skeleton) = &file.skeleton {
+        // Seams of textures stay, and are moved alike.
+        let mesh = read_mesh_file(&MeshFile { path: path.clone(), weld: false }, field, read)?;
+        let field = field.strip_suffix("path").map_or(field.to_owned(), |table| format!("{table}skeleton"));
+        return skinned(mesh, path, skeleton, &field, read);
+    }
     let name = quotable(path);
     let ending = path.rsplit_once('.').map(|(_, ending)| ending).and_then(MeshFormat::from_extension);
     if ending != Some(MeshFormat::Gltf) {
-        let help = "convert it to .glb or .gltf, which Blender and most others write";
+        let help = "convert it to .glb or .gltf, which Blender and most others write, or give a mesh its bones by `skeleton`";
         return Err(SceneError::new(field, format!("'{name}' is not a character that can be read"), help));
     }
     let bytes = read(path).map_err(|problem| {

@@ -14,6 +14,7 @@ mod error;
 mod json_text;
 mod mesh_files;
 mod schema;
+mod skeleton;
 mod toml_text;
 mod tree;
 mod write;
@@ -24,6 +25,7 @@ pub use mesh_files::{
     safe_relative_path, tetgen_pair,
 };
 pub use schema::scene_schema;
+pub use skeleton::{MAX_SKELETON_BYTES, read_skeleton};
 pub use write::write_scene_toml;
 
 use serde::de::DeserializeOwned;

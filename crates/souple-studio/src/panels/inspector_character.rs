@@ -162,6 +162,7 @@ fn for_form(character: &Character) -> Character {
         volume: character.volume.clone(),
         maps: Vec::new(),
         inserted: character.inserted.clone(),
+        weights: character.weights.clone(),
         position: character.position,
         rotate_deg: character.rotate_deg,
         scale: character.scale,

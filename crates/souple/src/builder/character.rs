@@ -7,14 +7,16 @@ use super::{Checked, LARGEST, finite, not_negative, positive, vector, wrong};
 use crate::math::{Pose, rotation};
 use crate::mesh::ColliderMesh;
 use crate::model::{BodyModel, BoneCarrier, Carrier, ColliderForm, PinCarrier};
+use crate::parallel::Parallel;
 use crate::scene::{
-    Body, Character, Collider, Follow, JointBulge, PaintedMap, PlayedClip, RigSource, SkinShape, SkinVolume,
-    Skinning, SubdivideSkin,
+    Body, Character, Collider, Follow, JointBulge, PaintedMap, PlayedClip, Rig, RigSource, SkinShape,
+    SkinVolume, SkinWeights, Skinning, SubdivideSkin,
 };
 use crate::skin::insert::insert_bone;
 use crate::skin::subdivide::subdivide;
 use crate::skin::{
     CharacterModel, CompiledRig, MapModel, PlayedModel, Posed, RigError, SkinPoint, VolumeKeeper,
+    WeightError, weights,
 };
 
 /// The characters of a scene, and where they are when it starts.
@@ -238,16 +240,21 @@ fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
             return wrong(&at, problem.to_string(), format!("the rig has: {known}"));
         }
     }
-    let mut rig = match CompiledRig::new(&rig) {
-        Ok(rig) => rig,
+    let compile = |rig: &Rig| match CompiledRig::new(rig) {
+        Ok(rig) => Ok(rig),
         Err(problem) => {
             let help = match problem {
                 RigError::Ring(_) => "remove the ring where the file was made",
                 _ => "repair or re-export the character",
             };
-            return wrong(&field("rig"), problem.to_string(), help);
+            wrong(&field("rig"), problem.to_string(), help)
         }
     };
+    let mut compiled = compile(&rig)?;
+    if let Some(weighted) = find_weights(&field("weights"), character.weights.as_ref(), &rig, &compiled)? {
+        compiled = compile(&weighted)?;
+    }
+    let mut rig = compiled;
     let translation = vector(&field("position"), character.position)?;
     let turn = rotation(vector(&field("rotate_deg"), character.rotate_deg)?);
     if let Some(motion) = &character.motion {
@@ -368,6 +375,50 @@ fn build_maps(at: &str, written: &[PaintedMap], rig: &CompiledRig) -> Checked<Ve
         maps.push(MapModel { name: name.clone(), values: per_mesh });
     }
     Ok(maps)
+}
+
+/// A rig with the weights that it is to get; none if it gets none.
+pub fn find_weights(
+    at: &str,
+    written: Option<&SkinWeights>,
+    rig: &Rig,
+    compiled: &CompiledRig,
+) -> Checked<Option<Rig>> {
+    let field = |name: &str| format!("{at}.{name}");
+    if let Some(how) = written {
+        let whole =
+            |name: &str, value: u32, range: std::ops::RangeInclusive<u32>| match range.contains(&value) {
+                true => Ok(()),
+                false => wrong(
+                    &field(name),
+                    format!("{value} is not from {} to {}", range.start(), range.end()),
+                    "leave it out: the default is good for most",
+                ),
+            };
+        whole("resolution", how.resolution, 8..=512)?;
+        whole("influences", how.influences, 1..=64)?;
+        positive(&field("exponent"), how.exponent, "4")?;
+        not_negative(&field("smoothing"), how.smoothing, "1")?;
+        let names = || compiled.bindings.iter().flatten().map(|(n, _)| &compiled.skeleton.names[*n as usize]);
+        if let Some(stranger) = how.without.iter().find(|name| !names().any(|known| known == *name)) {
+            let known = names().take(40).map(String::as_str).collect::<Vec<_>>().join(", ");
+            return wrong(
+                &field("without"),
+                format!("there is no bone '{stranger}' that moves a skin"),
+                format!("it has: {known}"),
+            );
+        }
+    }
+    // Threads change no bit.
+    let parallel = Parallel::new(0).unwrap_or_default();
+    weights::automatic(rig, compiled, written, &parallel).or_else(|problem| {
+        let (name, help) = match problem {
+            WeightError::NoBones(_) => (field("without"), "leave fewer bones out, or repair the skeleton"),
+            WeightError::TooMany { .. } => (at.to_owned(), "use a coarser mesh or fewer bones"),
+            WeightError::Cells(_) => (field("resolution"), "use a smaller `resolution`"),
+        };
+        wrong(&name, problem.to_string(), help)
+    })
 }
 
 /// Checks how a skin keeps its volume.

@@ -19,6 +19,7 @@ pub mod tear;
 pub mod tetrahedron;
 mod topology;
 mod triangle;
+pub mod voxel_distance;
 mod voxel_volume;
 pub mod voxels;
 

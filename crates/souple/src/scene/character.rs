@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Motion, Vec3};
+use super::{Motion, SkinWeights, Vec3};
 
 scene_type! {
     /// A rig that plays clips. It is neither seen nor touched by itself: colliders are (`shape = { skin = … }`, `follow`).
@@ -21,6 +21,10 @@ scene_type! {
         pub clips: Vec<PlayedClip>,
         /// How bones move its skin.
         pub skinning: Skinning,
+        /// How bones get weights that nobody painted. Without it, a mesh without any weights gets those of `weights = {}`, and a single vertex without
+        /// any follows the first bone of its skin.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub weights: Option<SkinWeights>,
         /// How its skin keeps its volume where joints bend; without it, it does not.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub volume: Option<SkinVolume>,
@@ -47,6 +51,7 @@ impl Default for Character {
             inserted: Vec::new(),
             clips: Vec::new(),
             skinning: Skinning::default(),
+            weights: None,
             volume: None,
             maps: Vec::new(),
             position: [0.0; 3],
@@ -60,7 +65,7 @@ impl Default for Character {
 scene_type! {
     /// Where a rig comes from.
     pub enum RigSource {
-        /// A glTF 2.0 file, `.glb` or `.gltf`, path relative to the scene.
+        /// A glTF 2.0 file, `.glb` or `.gltf`, or any mesh file with a skeleton of its own.
         File(RigFile),
         /// Written in the scene itself.
         Inline(Rig),
@@ -74,10 +79,15 @@ impl Default for RigSource {
 }
 
 scene_type! {
-    /// A file with a rig.
+    /// A file with a rig, or a mesh and a file with its bones.
+    #[serde(default)]
+    #[derive(Default)]
     pub struct RigFile {
         /// Path relative to the scene file.
         pub path: String,
+        /// Path of the bones of a mesh that has none, relative to the scene file: a [skeleton file](files.md#skeletons), `.toml`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub skeleton: Option<String>,
     }
 }
 
@@ -419,6 +429,9 @@ scene_type! {
         /// Without any, all are the identity.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub inverse_binds: Vec<[f64; 12]>,
+        /// For each bone, where it ends, m, in the frame of the mesh where they were bound. Without any, bones end where those that they carry begin.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub tails: Vec<Vec3>,
     }
 }
 

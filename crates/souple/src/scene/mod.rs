@@ -35,7 +35,9 @@ mod elastic;
 mod look;
 mod material;
 mod resolution;
+mod skeleton;
 mod voxels;
+mod weights;
 mod world;
 mod wrinkles;
 
@@ -45,7 +47,9 @@ pub use elastic::*;
 pub use look::*;
 pub use material::*;
 pub use resolution::*;
+pub use skeleton::*;
 pub use voxels::*;
+pub use weights::*;
 pub use world::*;
 pub use wrinkles::*;
 

@@ -17,6 +17,9 @@ use crate::motion::pose_at;
 use crate::scene::{Motion, Skinning};
 use crate::state::Hasher;
 
+/// A blend of bones whose determinant, for its size, is below this cannot be undone: offsets before it would be a thousand times those after it.
+const FLAT: f64 = 1e-3;
+
 /// A compiled character: a rig that stands somewhere and plays something.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CharacterModel {
@@ -234,6 +237,34 @@ impl PosedCharacter {
         let skin = &character.rig.meshes[mesh as usize];
         self.scale
             * skin.vertex(v as usize, &self.local.morphs, &self.motions[skin.binding], character.skinning)
+    }
+}
+
+impl PosedCharacter {
+    /// How much of its morphs is added: of all meshes, one after the other.
+    pub fn morphs(&self) -> &[f64] {
+        &self.local.morphs
+    }
+
+    /// What must be added to a vertex where it was bound, besides its morphs, so that bones, blended linearly, put it at a place of the frame of the
+    /// character, m; in lengths of its file. None if they put all that is around it into a plane, a line or a point.
+    pub fn before_bones(&self, character: &CharacterModel, mesh: u32, v: u32, place: DVec3) -> Option<DVec3> {
+        let skin = &character.rig.meshes[mesh as usize];
+        let motions = &self.motions[skin.binding];
+        let mut matrix = DAffine3::ZERO;
+        for &(bone, weight) in skin.influences(v as usize) {
+            let motion = &motions[bone as usize].matrix;
+            matrix.matrix3 += motion.matrix3 * weight;
+            matrix.translation += motion.translation * weight;
+        }
+        let size = matrix.matrix3.to_cols_array().iter().fold(0.0f64, |most, c| most.max(c.abs()));
+        if matrix.matrix3.determinant().abs() <= FLAT * size * size * size {
+            return None;
+        }
+        Some(
+            matrix.inverse().transform_point3(place / self.scale)
+                - skin.morphed(v as usize, &self.local.morphs),
+        )
     }
 }
 

@@ -1,12 +1,16 @@
-//! Characters of our own making: limbs, from which arms, necks and trunks are made.
+//! Characters of our own making: limbs, from which arms, necks and trunks are made, and a figure that stands with its arms beside it.
 
 use std::f64::consts::PI;
 
 use glam::DVec3;
 
 use crate::math;
+use crate::mesh::TriMesh;
+use crate::mesh::surface_nets::surface_nets;
+use crate::mesh::voxel_distance::nearest_on;
 use crate::scene::{
-    ChannelTarget, KeyInterpolation, Rig, RigChannel, RigClip, RigMesh, RigNode, RigSkin, Vec3,
+    ChannelTarget, KeyInterpolation, Rig, RigChannel, RigClip, RigMesh, RigNode, RigSkin, SkeletonBone,
+    SkeletonClip, SkeletonFile, SkeletonTurn, Vec3,
 };
 
 /// A round bar along y on a chain of bones, closed at both ends.
@@ -99,6 +103,7 @@ pub fn limb(limb: &Limb) -> Rig {
             name: "bones".into(),
             joints: (0..bones).collect(),
             inverse_binds: (0..bones).map(inverse_bind).collect(),
+            tails: Vec::new(),
         }],
         meshes: vec![mesh],
         clips: Vec::new(),
@@ -115,6 +120,112 @@ pub fn add_turns(rig: &mut Rig, name: &str, bones: u32, times: &[f64], turn: imp
         values: times.iter().flat_map(|t| math::rotation(turn(node, *t)).to_array()).collect(),
     };
     rig.clips.push(RigClip { name: name.into(), channels: (0..bones).map(channel).collect() });
+}
+
+/// Right half of a figure: cones with round ends, from where to where, and their radii there, m.
+const FLESH: [([Vec3; 2], [f64; 2]); 12] = [
+    ([[0.0, 0.98, 0.0], [0.0, 1.36, 0.0]], [0.135, 0.15]),
+    ([[0.05, 0.95, 0.0], [0.05, 1.36, 0.0]], [0.11, 0.11]),
+    ([[0.0, 1.38, 0.0], [0.0, 1.60, 0.01]], [0.06, 0.055]),
+    ([[0.0, 1.62, 0.02], [0.0, 1.68, 0.01]], [0.095, 0.1]),
+    ([[0.05, 1.41, 0.0], [0.2, 1.41, 0.0]], [0.07, 0.062]),
+    ([[0.215, 1.40, 0.0], [0.25, 1.12, 0.0]], [0.056, 0.046]),
+    ([[0.25, 1.12, 0.0], [0.262, 0.86, 0.02]], [0.046, 0.036]),
+    ([[0.262, 0.84, 0.02], [0.262, 0.74, 0.03]], [0.04, 0.034]),
+    ([[0.1, 0.94, 0.0], [0.11, 0.52, 0.0]], [0.088, 0.06]),
+    ([[0.11, 0.52, 0.0], [0.115, 0.1, -0.01]], [0.06, 0.042]),
+    ([[0.115, 0.08, -0.02], [0.115, 0.06, 0.02]], [0.045, 0.05]),
+    ([[0.115, 0.045, 0.02], [0.12, 0.04, 0.15]], [0.045, 0.035]),
+];
+
+/// Over which distance parts of a figure melt into each other, m; less than what is between arm and body.
+const MELT: f64 = 0.03;
+
+/// How far a point is from the skin of the figure, m, nearly; negative inside.
+fn flesh(p: DVec3) -> f64 {
+    let p = DVec3::new(p.x.abs(), p.y, p.z);
+    FLESH.iter().fold(f64::INFINITY, |least: f64, (ends, radii)| {
+        let [a, b] = ends.map(DVec3::from);
+        let near = nearest_on([a, b], p);
+        let s = near.distance(a) / b.distance(a);
+        let d = near.distance(p) - (radii[0] + s * (radii[1] - radii[0]));
+        // The smaller of both, rounded off where they meet.
+        let h = (MELT - (least - d).abs()).max(0.0) / MELT;
+        least.min(d) - 0.25 * h * h * MELT
+    })
+}
+
+/// A figure, 1.75 m high, which stands with its arms beside its body, 4 cm from it: a closed surface with edges of about that length, m.
+pub fn figure(edge: f64) -> TriMesh {
+    let half = [0.36, 0.9, 0.24];
+    let size = half.map(|h: f64| 2 * (h / edge).ceil() as usize);
+    let corner = DVec3::new(-0.5 * size[0] as f64 * edge, 0.0, -0.5 * size[2] as f64 * edge);
+    let middle =
+        |i: usize, j: usize, k: usize| corner + (DVec3::new(i as f64, j as f64, k as f64) + 0.5) * edge;
+    let mut filled = Vec::with_capacity(size.iter().product());
+    for k in 0..size[2] {
+        for j in 0..size[1] {
+            filled.extend((0..size[0]).map(|i| flesh(middle(i, j, k)) < 0.0));
+        }
+    }
+    let mut mesh = surface_nets(size, &filled, |_| true);
+    for p in &mut mesh.positions {
+        *p = corner + *p * edge;
+        for _ in 0..4 {
+            let step = 1e-4;
+            let slope = DVec3::AXES.map(|axis| flesh(*p + step * axis) - flesh(*p - step * axis));
+            let slope = DVec3::from(slope) / (2.0 * step);
+            let further = flesh(*p) / slope.length_squared().max(0.25);
+            *p -= (slope * further).clamp_length_max(0.5 * edge);
+        }
+    }
+    mesh
+}
+
+/// The bones of the figure, and a clip. `step`: it raises its arms, bends an elbow, lifts a knee and turns its head.
+pub fn figure_bones() -> SkeletonFile {
+    let mut bones = Vec::new();
+    let mut add = |name: &str, head: Vec3, tail: Vec3, parent: Option<&str>| {
+        bones.push(SkeletonBone { name: name.into(), head, tail, parent: parent.map(Into::into) });
+    };
+    add("spine", [0.0, 0.96, 0.0], [0.0, 1.4, 0.0], None);
+    add("neck", [0.0, 1.4, 0.0], [0.0, 1.56, 0.01], Some("spine"));
+    add("head", [0.0, 1.56, 0.01], [0.0, 1.76, 0.01], Some("neck"));
+    for (side, x) in [("left", 1.0), ("right", -1.0)] {
+        let chain = [
+            ("shoulder", [0.02, 1.4, 0.0], [0.2, 1.41, 0.0], "spine"),
+            ("arm", [0.2, 1.41, 0.0], [0.25, 1.12, 0.0], "shoulder"),
+            ("forearm", [0.25, 1.12, 0.0], [0.262, 0.85, 0.02], "arm"),
+            ("hand", [0.262, 0.85, 0.02], [0.262, 0.72, 0.03], "forearm"),
+            ("thigh", [0.1, 0.93, 0.0], [0.11, 0.52, 0.0], "spine"),
+            ("shin", [0.11, 0.52, 0.0], [0.115, 0.09, -0.01], "thigh"),
+            ("foot", [0.115, 0.09, -0.01], [0.12, 0.04, 0.17], "shin"),
+        ];
+        for (name, head, tail, parent) in chain {
+            let mirrored = |p: Vec3| [x * p[0], p[1], p[2]];
+            let parent = if parent == "spine" { parent.into() } else { format!("{side} {parent}") };
+            add(&format!("{side} {name}"), mirrored(head), mirrored(tail), Some(&parent));
+        }
+    }
+    let turn = |bone: &str, degrees: Vec3| SkeletonTurn {
+        bone: bone.into(),
+        times: vec![0.0, 1.0, 1.5, 2.5],
+        rotate_deg: vec![[0.0; 3], degrees, degrees, [0.0; 3]],
+        interpolation: KeyInterpolation::Linear,
+    };
+    let turns = vec![
+        turn("left arm", [0.0, 0.0, 75.0]),
+        turn("right arm", [0.0, 0.0, -75.0]),
+        turn("right forearm", [0.0, 0.0, -60.0]),
+        turn("left thigh", [-60.0, 0.0, 0.0]),
+        turn("left shin", [70.0, 0.0, 0.0]),
+        turn("head", [0.0, 40.0, 0.0]),
+    ];
+    SkeletonFile {
+        bones,
+        clips: vec![SkeletonClip { name: "step".into(), turns }],
+        ..SkeletonFile::default()
+    }
 }
 
 #[cfg(test)]
@@ -138,6 +249,22 @@ mod tests {
             let found = enclosed_volume(&mesh.positions, &mesh.triangles);
             // A cross-section of 64 sides lacks 0.16 % of a circle, a cap of 16 bands a little more.
             assert!((found / volume - 1.0).abs() < 0.006, "{found} {volume}");
+        }
+    }
+
+    #[test]
+    fn a_figure_is_closed_and_mirrored_and_its_bones_are_inside() {
+        let mesh = figure(0.03);
+        assert_eq!(open_edges(&mesh.triangles), 0);
+        let volume = enclosed_volume(&mesh.positions, &mesh.triangles);
+        assert!(volume > 0.05 && volume < 0.09, "{volume}");
+        assert!(mesh.positions.iter().all(|p| flesh(*p).abs() < 5e-3), "on its skin");
+        for p in &mesh.positions {
+            let other = DVec3::new(-p.x, p.y, p.z);
+            assert!(mesh.positions.iter().any(|q| q.distance(other) < 1e-9), "{p}");
+        }
+        for bone in figure_bones().bones {
+            assert!(flesh(0.5 * (DVec3::from(bone.head) + DVec3::from(bone.tail))) < 0.0, "{}", bone.name);
         }
     }
 }

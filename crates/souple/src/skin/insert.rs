@@ -112,6 +112,14 @@ pub fn insert_bone(rig: &mut Rig, written: &InsertedBone) -> Result<u32, InsertE
             list.inverse_binds.resize(count, DAffine3::IDENTITY.to_cols_array());
             list.inverse_binds.push((DAffine3::from_translation(-shift) * back).to_cols_array());
         }
+        if let Some(tail) = list.tails.get(joint).copied() {
+            // A branch ends where it leads to; of a bone that is split, the second half ends where all of it did.
+            let root = back.inverse().transform_point3(shift).to_array();
+            list.tails.push(written.to.unwrap_or(tail));
+            if written.to.is_none() {
+                list.tails[joint] = root;
+            }
+        }
         for mesh in rig.meshes.iter_mut().filter(|mesh| mesh.skin == Some(skin as u32)) {
             match written.to {
                 Some(to) => {

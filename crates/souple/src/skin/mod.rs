@@ -8,6 +8,7 @@
 
 pub mod apart;
 pub mod area;
+pub mod bones;
 pub mod bulge;
 pub mod character;
 pub mod clip;
@@ -25,6 +26,9 @@ pub mod subdivide;
 #[cfg(test)]
 mod tests;
 pub mod volume;
+pub mod weights;
+#[cfg(test)]
+mod weights_tests;
 
 pub use character::{CharacterModel, MapModel, PlayedModel, Posed, SkinPoint};
 pub use clip::{Clip, LocalPose, Track};
@@ -35,3 +39,4 @@ pub use prisms::LocalGains;
 pub use rig::{CompiledRig, MAX_NODES, RigError, RigRepairs, SkinMesh};
 pub use skeleton::{Skeleton, Transform, rigid_part};
 pub use skinning::{BoneMotion, Influence};
+pub use weights::WeightError;

@@ -280,9 +280,31 @@ impl CompiledRig {
         }
     }
 
+    /// The rig it was made of, with its own weights: repaired ones, or those that were found.
+    pub fn with_weights(&self, rig: &Rig) -> Rig {
+        let mut made = rig.clone();
+        for (mesh, own) in made.meshes.iter_mut().zip(&self.meshes).filter(|(mesh, _)| mesh.skin.is_some()) {
+            let lists: Vec<&[Influence]> = (0..own.mesh.positions.len()).map(|v| own.influences(v)).collect();
+            mesh.set_influences(&lists);
+        }
+        made
+    }
+
     /// Where everything is if nothing is played.
     pub fn rest_pose(&self) -> LocalPose {
         LocalPose { locals: self.skeleton.rest.clone(), morphs: self.morph_weights.clone() }
+    }
+}
+
+impl RigMesh {
+    /// Gives its vertices bones and weights, a list for each.
+    pub(super) fn set_influences(&mut self, lists: &[impl AsRef<[Influence]>]) {
+        let most = lists.iter().map(|list| list.as_ref().len()).max().unwrap_or(0).max(1);
+        let padded = |list: &[Influence]| {
+            list.iter().copied().chain(std::iter::repeat((0, 0.0))).take(most).collect::<Vec<_>>()
+        };
+        self.influences = most as u32;
+        (self.joints, self.weights) = lists.iter().flat_map(|list| padded(list.as_ref())).unzip();
     }
 }
 

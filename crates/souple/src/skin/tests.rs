@@ -105,6 +105,41 @@ fn clips_are_blended_and_what_is_beside_a_skin_goes_along() {
     assert!(math::rotation_angle(bone.rotation, math::rotation(DVec3::Z * 45.0)) < 1e-12);
 }
 
+/// Offsets before the bones do what was done after them, whatever it was: here, other ways of skinning.
+#[test]
+fn what_must_be_added_before_bones_is_found() {
+    let mut rig = limb(&Limb { length: 2.0, radii: [0.2; 2], sides: 8, rings: 8, cap_rings: 2, bones: 3 });
+    rig.nodes[1].rotation = math::rotation(DVec3::new(20.0, 0.0, 60.0)).to_array();
+    rig.nodes[2].scale = [1.5, 1.0, 0.7];
+    for skinning in [Skinning::LinearBlend, Skinning::DualQuaternion, Skinning::Rigid] {
+        let limb = CharacterModel { skinning, ..character(&rig, Vec::new()) };
+        let plain = CharacterModel { skinning: Skinning::LinearBlend, ..character(&rig, Vec::new()) };
+        let posed = &Posed::at(std::slice::from_ref(&limb), 0.0).characters[0];
+        let mut moved = rig.clone();
+        let mut furthest = 0.0f64;
+        for (v, p) in moved.meshes[0].positions.iter_mut().enumerate() {
+            let offset = posed.before_bones(&limb, 0, v as u32, posed.vertex(&limb, 0, v as u32)).unwrap();
+            furthest = furthest.max(offset.length());
+            *p = (DVec3::from(*p) + offset).to_array();
+        }
+        assert_eq!(furthest < 1e-12, skinning == Skinning::LinearBlend, "{furthest}");
+        let shown = CharacterModel { rig: Arc::new(CompiledRig::new(&moved).unwrap()), ..plain };
+        let seen = &Posed::at(std::slice::from_ref(&shown), 0.0).characters[0];
+        for v in 0..rig.meshes[0].positions.len() as u32 {
+            assert!(seen.vertex(&shown, 0, v).distance(posed.vertex(&limb, 0, v)) < 1e-12);
+        }
+    }
+    // Bones of scale 0 squeeze what hangs on them into a point: it is finite, and nothing can be added before.
+    rig.nodes[2].scale = [0.0; 3];
+    let limb = character(&rig, Vec::new());
+    let posed = &Posed::at(std::slice::from_ref(&limb), 0.0).characters[0];
+    let count = rig.meshes[0].positions.len() as u32;
+    assert!((0..count).all(|v| posed.vertex(&limb, 0, v).is_finite()));
+    let before = |v: u32| posed.before_bones(&limb, 0, v, posed.vertex(&limb, 0, v));
+    assert_eq!(before(count - 1), None);
+    assert!((0..count).filter_map(before).all(|offset| offset.is_finite()));
+}
+
 #[test]
 fn odd_weights_are_repaired_and_counted() {
     let mut rig = flap();

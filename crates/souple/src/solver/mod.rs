@@ -18,6 +18,7 @@ pub mod limits;
 mod multigrid;
 mod panels;
 mod projective;
+pub mod sparse_ldl;
 pub mod stability;
 mod vertex_block_descent;
 mod warped;
