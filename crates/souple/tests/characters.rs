@@ -352,7 +352,7 @@ fn a_wrong_number_of_a_kept_volume_is_named() {
             &|v| v.joints.push(JointBulge::default()),
             "character[0].volume.joint[1].bones: another entry before",
         ),
-        (&|v| v.joints[0].width = 0.0, "joint[0].width"),
+        (&|v| v.joints[0].width = Some(0.0), "joint[0].width"),
         (&|v| v.joints[0].folds = f64::NAN, "joint[0].folds"),
         (&|v| v.joints[0].offset = Some(f64::INFINITY), "joint[0].offset"),
         (&|v| v.joints[0].axes = Some([0.0; 3]), "the skin can go nowhere"),
