@@ -61,12 +61,7 @@ pub fn curvature(
     }
     // A crumpled surface has vertices around which areas cancel: what is there is no curvature of anything.
     let triangles = &surface.triangles()[..surface.own_triangles()];
-    let mut areas = vec![0.0; x.len()];
-    for t in triangles {
-        let [a, b, c] = t.map(|v| x[v as usize]);
-        let third = twice_area(a, b, c).length() / 6.0;
-        t.iter().for_each(|&v| areas[v as usize] += third);
-    }
+    let areas = surface.vertex_areas(x);
     for ((own, v), area) in all.iter_mut().zip(of_volume).zip(&areas) {
         *own *= if *area > 0.0 { (v.length() / area).min(1.0) } else { 0.0 };
     }

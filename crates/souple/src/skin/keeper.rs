@@ -192,7 +192,7 @@ impl VolumeKeeper {
                     continue;
                 }
                 piece.facing = bound.measured.volume.signum();
-                let areas = vertex_areas(&piece.surface, &bound.places);
+                let areas = piece.surface.vertex_areas(&bound.places);
                 if written.avoid_crossing {
                     let mut normals = Vec::new();
                     piece.surface.volume_and_gradient(&bound.places, &mut normals, |_, _, _| ());
@@ -273,7 +273,7 @@ impl VolumeKeeper {
         let mut gammas: Vec<Vec<f64>> =
             rig.meshes.iter().map(|mesh| vec![0.0; mesh.mesh.positions.len()]).collect();
         for piece in &self.pieces {
-            let areas = vertex_areas(&piece.surface, &piece.bound.places);
+            let areas = piece.surface.vertex_areas(&piece.bound.places);
             let mut own = vec![0.0; piece.surface.places()];
             for bulge in piece.bulges.iter().filter(|bulge| bulge.gain > 0.0) {
                 bulge
@@ -370,17 +370,6 @@ fn has_inside(surface: &Enclosure, rest: &[DVec3], size: f64) -> bool {
     let (own, lids) = surface.triangles().split_at(surface.own_triangles());
     let (own, lids) = (area(own), area(lids));
     own > 0.0 && lids <= 0.5 * own && surface.volume(rest).abs() > LEAST_VOLUME * own * size
-}
-
-/// A third of the area of the triangles around each vertex.
-fn vertex_areas(surface: &Enclosure, rest: &[DVec3]) -> Vec<f64> {
-    let mut areas = vec![0.0; surface.places()];
-    for t in &surface.triangles()[..surface.own_triangles()] {
-        let [a, b, c] = t.map(|v| rest[v as usize]);
-        let third = twice_area(a, b, c).length() / 6.0;
-        t.iter().for_each(|&v| areas[v as usize] += third);
-    }
-    areas
 }
 
 impl Piece {
