@@ -1,6 +1,6 @@
 //! `souple bake`: the clips of a character with a skin that keeps its volume, as morph targets per frame or as point caches.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -42,6 +42,19 @@ struct ClipReport {
     /// Of the result.
     kept_mean_percent: f64,
     kept_worst_percent: f64,
+    /// What each joint does, by the bone that turns.
+    joints: Vec<JointReport>,
+}
+
+/// What a joint does to the volume of a skin over a clip, percent of what it would be if no joint were bent.
+#[derive(Serialize)]
+struct JointReport {
+    bone: String,
+    /// What bending it changes: where it is furthest from 0, and frame by frame.
+    changed_worst_percent: f64,
+    changed_percent: Vec<f64>,
+    /// What its bulge gives back, frame by frame.
+    given_percent: Vec<f64>,
 }
 
 /// Runs the command.
@@ -219,6 +232,7 @@ fn bake(character: &CharacterModel, clip: &str, frames: usize, fps: f64) -> (Ani
         })
         .collect();
     let (mut posed, mut skinned, mut kept) = (Posed::default(), Vec::new(), Vec::new());
+    let mut joints: BTreeMap<u32, JointReport> = BTreeMap::new();
     for frame in 0..frames {
         posed.set(std::slice::from_ref(character), frame as f64 / fps);
         let one = &posed.characters[0];
@@ -227,6 +241,17 @@ fn bake(character: &CharacterModel, clip: &str, frames: usize, fps: f64) -> (Ani
                 |volume: f64| if told.rest == 0.0 { 0.0 } else { 100.0 * (volume / told.rest - 1.0) };
             skinned.push(percent(told.skinned));
             kept.push(percent(volume));
+            for joint in one.joint_volumes() {
+                let of_rest = |volume: f64| if told.rest == 0.0 { 0.0 } else { 100.0 * volume / told.rest };
+                let report = joints.entry(joint.node).or_insert_with(|| JointReport {
+                    bone: character.rig.skeleton.names[joint.node as usize].clone(),
+                    changed_worst_percent: 0.0,
+                    changed_percent: vec![0.0; frames],
+                    given_percent: vec![0.0; frames],
+                });
+                report.changed_percent[frame] = of_rest(joint.changed);
+                report.given_percent[frame] = of_rest(joint.given);
+            }
         }
         let meshes = (0u32..).zip(&character.rig.meshes).filter(|(_, mesh)| !mesh.mesh.positions.is_empty());
         for ((m, mesh), body) in meshes.zip(&mut bodies) {
@@ -238,6 +263,9 @@ fn bake(character: &CharacterModel, clip: &str, frames: usize, fps: f64) -> (Ani
     let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len().max(1) as f64;
     let worst =
         |list: &[f64]| list.iter().fold(0.0, |worst: f64, p| if p.abs() > worst.abs() { *p } else { worst });
+    for joint in joints.values_mut() {
+        joint.changed_worst_percent = worst(&joint.changed_percent);
+    }
     let told = ClipReport {
         clip: clip.to_owned(),
         frames,
@@ -245,6 +273,7 @@ fn bake(character: &CharacterModel, clip: &str, frames: usize, fps: f64) -> (Ani
         skinned_worst_percent: worst(&skinned),
         kept_mean_percent: mean(&kept),
         kept_worst_percent: worst(&kept),
+        joints: joints.into_values().collect(),
     };
     (Animation { fps, bodies }, told)
 }

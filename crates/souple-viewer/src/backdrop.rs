@@ -130,6 +130,7 @@ mod tests {
             speeds: Arc::default(),
             contacts: Arc::default(),
             crossings: Arc::default(),
+            gains: Arc::default(),
             model: None,
             transform: Mat4::IDENTITY,
         };

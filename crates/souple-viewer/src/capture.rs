@@ -10,8 +10,9 @@ use glam::{DVec3, Mat4, Quat, Vec3};
 use souple::contact::primitives::Primitive;
 use souple::measure::{intersections, vertex_crossing};
 use souple::mesh::Topology;
-use souple::model::{BodyModel, ColliderForm};
+use souple::model::{BodyModel, Carrier, ColliderForm};
 use souple::scene::Scene;
+use souple::skin::Posed;
 use souple::{Model, Simulation};
 
 use crate::geometry;
@@ -68,6 +69,8 @@ pub struct Item {
     pub contacts: Arc<Vec<u32>>,
     /// Where bodies cross; the same for all items of a moment.
     pub crossings: Arc<Crossings>,
+    /// Where a skin gains and loses volume.
+    pub gains: Arc<Gains>,
     /// The model that a soft body was moved by, which knows what solids are made of.
     pub model: Option<Arc<Model>>,
     /// Where the item is put.
@@ -148,6 +151,41 @@ impl Crossings {
             (0u32..).zip(&marks).filter(|(_, mark)| **mark > 0.0).map(|(vertex, _)| vertex).collect()
         };
         (0u32..).zip(bodies).map(of_body).collect()
+    }
+}
+
+/// Where the skin of a character has gained and lost volume (ROH-23): how far it has come out, or gone in, at each of its vertices. Found when first asked, once.
+#[derive(Debug, Default)]
+pub struct Gains {
+    /// The model, the collider that is a skin, and the time, s.
+    of: Option<(Arc<Model>, usize, f64)>,
+    values: OnceLock<Vec<f32>>,
+}
+
+impl Gains {
+    /// Of a collider that is a skin, at a time.
+    pub fn of(model: Arc<Model>, collider: usize, time: f64) -> Gains {
+        Gains { of: Some((model, collider, time)), values: OnceLock::new() }
+    }
+
+    /// One per vertex, m; none of what is no skin.
+    pub fn values(&self) -> &[f32] {
+        self.values.get_or_init(|| self.find().unwrap_or_default())
+    }
+
+    fn find(&self) -> Option<Vec<f32>> {
+        let (model, collider, time) = self.of.as_ref()?;
+        let Carrier::Skin { character, vertices } = &model.colliders.get(*collider)?.carrier else {
+            return None;
+        };
+        let character = model.characters.get(*character)?;
+        let posed = Posed::at(std::slice::from_ref(character), *time);
+        let gains = posed.characters.first()?.local_gains(character);
+        let at = |&(m, v): &(u32, u32)| {
+            let gain = gains.get(m as usize).and_then(|mesh| mesh.of_vertices.get(v as usize));
+            (character.scale * gain.copied().unwrap_or(0.0)) as f32
+        };
+        Some(vertices.iter().map(at).collect())
     }
 }
 
@@ -273,6 +311,7 @@ impl Capture {
                 speeds: Arc::new(body.v.iter().map(|v| v.length() as f32).collect()),
                 contacts: Arc::new(touching.map(|c| c.vertex).collect()),
                 crossings: Arc::default(),
+                gains: Arc::default(),
                 model: Some(Arc::clone(&model)),
                 transform: Mat4::IDENTITY,
             });
@@ -305,6 +344,11 @@ impl Capture {
                 speeds: Arc::default(),
                 contacts: Arc::default(),
                 crossings: Arc::default(),
+                gains: if skin.is_empty() {
+                    Arc::default()
+                } else {
+                    Arc::new(Gains::of(Arc::clone(&model), c, state.time))
+                },
                 model: None,
                 transform,
             });

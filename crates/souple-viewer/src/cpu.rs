@@ -38,8 +38,8 @@ use crate::looks::{Line, Looks, Marks};
 use crate::style::StyleSheet;
 
 /// Styles that are drawn as such.
-pub const STYLES: [&str; 8] =
-    ["standard", "wireframe", "strain", "stress", "velocity", "curvature", "contact", "crossing"];
+pub const STYLES: [&str; 9] =
+    ["standard", "wireframe", "strain", "stress", "velocity", "curvature", "contact", "crossing", "gain"];
 /// Longest side of a picture, pixels.
 pub const MAX_SIDE: u32 = 16_384;
 /// Where [`item_ids`] finds no item.

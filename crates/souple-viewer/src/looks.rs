@@ -76,9 +76,10 @@ impl Looks {
         looks
     }
 
-    /// Gives every body one style, keeping colours and textures (ESSI-15, ESSI-16).
+    /// Gives every body one style, keeping colours and textures (ESSI-15, ESSI-16). Gains of volume are seen on skins, which are colliders.
     pub fn set_style(&mut self, style: &str) {
-        for look in &mut self.bodies {
+        let shown = if style == "gain" { &mut self.colliders } else { &mut self.bodies };
+        for look in shown {
             look.style = style.into();
             look.parameters.clear();
             look.range = None;
@@ -107,19 +108,24 @@ impl Looks {
                 |look: &ItemLook| look.range.is_none() && styles.quantity(&look.style) == Some(quantity);
             let mut values = Vec::new();
             for item in moments.iter().flat_map(|moment| &moment.items) {
-                if matches!(item.kind, ItemKind::Body(_)) && self.of(item).is_some_and(fitted) {
+                let is_shown = matches!(item.kind, ItemKind::Body(_)) || quantity == Quantity::Gain;
+                if is_shown && self.of(item).is_some_and(fitted) {
                     values.extend(quantity.seen_values(item));
                 }
             }
             let range = quantity.range_of(&mut values);
-            self.bodies.iter_mut().filter(|look| fitted(look)).for_each(|look| look.range = Some(range));
+            let colliders = self.colliders.iter_mut().filter(|_| quantity == Quantity::Gain);
+            let looks = self.bodies.iter_mut().chain(colliders).filter(|look| fitted(look));
+            looks.for_each(|look| look.range = Some(range));
         }
     }
 
     /// The quantity shown by colours, with its range, for the legend. None when bodies show different ones: a legend could
     /// be true for some of them only. `drawn` says which styles the renderer can draw.
     pub fn legend(&self, styles: &StyleSheet, drawn: impl Fn(&str) -> bool) -> Option<(Quantity, [f32; 2])> {
-        let looks = self.bodies.iter().filter(|look| look.visible && drawn(&look.style));
+        let quantity = |look: &&ItemLook| styles.quantity(&look.style) == Some(Quantity::Gain);
+        let looks = self.bodies.iter().chain(self.colliders.iter().filter(quantity));
+        let looks = looks.filter(|look| look.visible && drawn(&look.style));
         let mut shown = looks.filter_map(|look| Some((styles.quantity(&look.style)?, look.range?)));
         let first = shown.next()?;
         shown.all(|other| other == first).then_some(first)
@@ -150,6 +156,7 @@ pub fn style_name(style: &Style) -> Arc<str> {
         Style::Curvature => "curvature".into(),
         Style::Contact => "contact".into(),
         Style::Crossing => "crossing".into(),
+        Style::Gain => "gain".into(),
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! - `@parameter NAME = DEFAULT from MIN to MAX: text` — a number that looks and sliders can set, at most eight; the
 //!   style calls it as `NAME()`.
-//! - `@quantity strain|stress|velocity|curvature|contact|crossing` — `s.value` is that quantity, from 0 to 1 over the look's range.
+//! - `@quantity strain|stress|velocity|curvature|contact|crossing|gain` — `s.value` is that quantity, from 0 to 1 over the look's range.
 //! - `@transparent` — drawn after the rest, from far to near, back sides first (ESSI-57).
 //! - `@edges` — edges of the mesh are drawn instead of its triangles.
 //! - `@outline` — silhouette lines are added.
@@ -34,7 +34,7 @@ const COMMON: &str = include_str!("shaders/common.wgsl");
 const SURFACE: &str = include_str!("shaders/surface.wgsl");
 
 /// The styles that come with the program, in the order of the number keys and menus.
-const BUILT_IN: [(&str, &str); 20] = [
+const BUILT_IN: [(&str, &str); 21] = [
     ("standard", include_str!("styles/standard.wgsl")),
     ("phong", include_str!("styles/phong.wgsl")),
     ("velvet", include_str!("styles/velvet.wgsl")),
@@ -55,6 +55,7 @@ const BUILT_IN: [(&str, &str); 20] = [
     ("curvature", include_str!("styles/curvature.wgsl")),
     ("contact", include_str!("styles/contact.wgsl")),
     ("crossing", include_str!("styles/crossing.wgsl")),
+    ("gain", include_str!("styles/gain.wgsl")),
 ];
 
 /// A quantity that colours can show.
@@ -72,17 +73,20 @@ pub enum Quantity {
     Contact,
     /// 1 at the corners of triangles that cross others, 0 elsewhere.
     Crossing,
+    /// How far the skin of a character has come out by what bends it, m; negative where it has gone in.
+    Gain,
 }
 
 impl Quantity {
     /// All of them.
-    pub const ALL: [Quantity; 6] = [
+    pub const ALL: [Quantity; 7] = [
         Quantity::Strain,
         Quantity::Stress,
         Quantity::Velocity,
         Quantity::Curvature,
         Quantity::Contact,
         Quantity::Crossing,
+        Quantity::Gain,
     ];
 
     /// Name in styles, titles of legends.
@@ -94,6 +98,7 @@ impl Quantity {
             Quantity::Curvature => "curvature",
             Quantity::Contact => "contact",
             Quantity::Crossing => "crossing",
+            Quantity::Gain => "gain",
         }
     }
 
@@ -106,12 +111,13 @@ impl Quantity {
             Quantity::Curvature => ("1/m", 1.0),
             Quantity::Contact => ("1 touches", 1.0),
             Quantity::Crossing => ("1 crosses", 1.0),
+            Quantity::Gain => ("mm", 1e3),
         }
     }
 
     /// Whether values below zero mean the opposite: the colour map has zero in its middle.
     pub fn is_signed(self) -> bool {
-        self == Quantity::Strain
+        matches!(self, Quantity::Strain | Quantity::Gain)
     }
 
     /// The values at the vertices of an item; zeros where it has none.
@@ -123,6 +129,7 @@ impl Quantity {
             (Quantity::Velocity, _) => return filled(item.speeds.to_vec(), count),
             (Quantity::Contact, _) => return marked(&item.contacts, count),
             (Quantity::Crossing, _) => return marked(item.crossing_vertices(), count),
+            (Quantity::Gain, _) => return filled(item.gains.values().to_vec(), count),
             (Quantity::Strain, Some(topology)) => match item.solid() {
                 Some(solid) => measure::vertex_solid_strain(solid, topology, &x(), &mut values),
                 None => measure::vertex_strain(topology, &x(), &mut values),
@@ -155,6 +162,7 @@ impl Quantity {
             Quantity::Stress => 1.0,
             Quantity::Velocity => 1e-2,
             Quantity::Curvature => 1e-2,
+            Quantity::Gain => 1e-5,
             Quantity::Contact | Quantity::Crossing => return [0.0, 1.0],
         };
         if self.is_signed() {

@@ -179,7 +179,8 @@ fn image() -> Arc<Picture> {
 fn styles_look_like_their_references() {
     let Some(mut artist) = artist() else { return };
     let mut failures = Vec::new();
-    for style in StyleSheet::built_in_names() {
+    // Gains of volume are seen on skins, of which there are none here.
+    for style in StyleSheet::built_in_names().filter(|style| *style != "gain") {
         let (_, mut moment, mut looks) =
             if style == "stress" { bent(Look::default()) } else { draped(Look::default()) };
         looks.set_style(style);

@@ -5,9 +5,9 @@ use souple::math::rotation;
 use souple::measure::intersections;
 use souple::model::PinCarrier;
 use souple::scene::{
-    Body, Border, Character, Collider, ColliderShape, Follow, Grid, GridPlane, Group, InlineMesh, JointBulge,
-    Key, Motion, PaintedMap, Pin, Placement, PlayedClip, Rig, RigSource, Scene, Select, Shape, SkinShape,
-    SkinVolume, Skinning, SolverKind, SphereShape, Time,
+    Body, Border, Character, Collider, ColliderShape, Follow, Grid, GridPlane, Group, InlineMesh,
+    InsertedBone, JointBulge, Key, Motion, PaintedMap, Pin, Placement, PlayedClip, Rig, RigSource, Scene,
+    Select, Shape, SkinShape, SkinVolume, Skinning, SolverKind, SphereShape, SubdivideSkin, Time,
 };
 use souple::skin::generate::{Limb, add_turns, limb};
 use souple::{ModelBuilder, Simulation};
@@ -330,7 +330,8 @@ fn a_wrong_number_of_a_kept_volume_is_named() {
         ModelBuilder::new(&scene).build().map_err(|error| format!("{error}; {}", error.help)).err()
     };
     assert_eq!(refused(&|_| ()), None);
-    let cases: [(&dyn Fn(&mut SkinVolume), &str); 11] = [
+    let fine = |levels: u32, size: f64| Some(SubdivideSkin { levels, size, ..SubdivideSkin::default() });
+    let cases: [(&dyn Fn(&mut SkinVolume), &str); 15] = [
         (&|v| v.target = 0.0, "character[0].volume.target"),
         (&|v| v.gain = -1.0, "character[0].volume.gain"),
         (
@@ -341,7 +342,7 @@ fn a_wrong_number_of_a_kept_volume_is_named() {
             &|v| v.joints.push(JointBulge::default()),
             "character[0].volume.joint[1].bones: another entry before",
         ),
-        (&|v| v.joints[0].width = 0.0, "joint[0].width"),
+        (&|v| v.joints[0].width = Some(0.0), "joint[0].width"),
         (&|v| v.joints[0].folds = f64::NAN, "joint[0].folds"),
         (&|v| v.joints[0].offset = Some(f64::INFINITY), "joint[0].offset"),
         (&|v| v.joints[0].axes = Some([0.0; 3]), "the skin can go nowhere"),
@@ -351,6 +352,10 @@ fn a_wrong_number_of_a_kept_volume_is_named() {
             "joint[0].profile_x: places do not ascend",
         ),
         (&|v| v.joints[0].profile_z = vec![[0.0, -1.0]], "joint[0].profile_z"),
+        (&|v| v.joints[0].map = Some("soft".into()), "joint[0].map: there is no map 'soft'"),
+        (&|v| v.area_rounds = 1000, "character[0].volume.area_rounds"),
+        (&|v| v.subdivide = fine(60, 0.0), "character[0].volume.subdivide.levels"),
+        (&|v| v.subdivide = fine(1, f64::NAN), "character[0].volume.subdivide.size"),
     ];
     for (change, expected) in cases {
         let found = refused(change).unwrap_or_default();
@@ -361,6 +366,30 @@ fn a_wrong_number_of_a_kept_volume_is_named() {
     rigid.characters[0].volume = Some(SkinVolume::default());
     let error = ModelBuilder::new(&rigid).build().unwrap_err();
     assert!(error.to_string().contains("character[0].volume"), "{error}");
+}
+
+/// Maps go along with triangles that are cut, and a bone that cannot be put in is named.
+#[test]
+fn skins_are_cut_finer_with_their_maps_and_get_bones() {
+    let mut finer = scene(SolverKind::Xpbd);
+    let count = arm().meshes[0].positions.len();
+    finer.characters[0].maps = vec![PaintedMap { name: "soft".into(), mesh: None, values: vec![0.5; count] }];
+    finer.characters[0].inserted =
+        vec![InsertedBone { name: "more".into(), on: "bone0".into(), ..InsertedBone::default() }];
+    finer.characters[0].volume =
+        Some(SkinVolume { subdivide: Some(SubdivideSkin::default()), ..SkinVolume::default() });
+    let model = ModelBuilder::new(&finer).build().unwrap();
+    let character = &model.characters[0];
+    let now = character.rig.meshes[0].mesh.positions.len();
+    assert!(now > count);
+    assert_eq!(character.maps[0].values[0], vec![0.5; now]);
+    assert!(character.rig.skeleton.names.contains(&"more".into()));
+    finer.characters[0].inserted[0].on = "nobody".into();
+    let error = ModelBuilder::new(&finer).build().unwrap_err();
+    assert!(
+        error.to_string().contains("character[0].insert_bone[0]") && error.help.contains("bone0"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub enum LookWish {
 }
 
 /// The built-in styles in the order of menus.
-pub const STYLES: [Style; 20] = [
+pub const STYLES: [Style; 21] = [
     Style::Standard,
     Style::Phong,
     Style::Velvet,
@@ -39,6 +39,7 @@ pub const STYLES: [Style; 20] = [
     Style::Curvature,
     Style::Contact,
     Style::Crossing,
+    Style::Gain,
 ];
 
 /// Fields of a look. `shown` is how the thing is drawn now.

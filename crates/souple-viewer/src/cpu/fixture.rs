@@ -62,6 +62,7 @@ fn body(name: &str, positions: Vec<Vec3>, mesh: ItemMesh) -> Item {
         positions: Arc::new(positions),
         contacts: Arc::default(),
         crossings: Arc::default(),
+        gains: Arc::default(),
         model: None,
         transform: Mat4::IDENTITY,
     }

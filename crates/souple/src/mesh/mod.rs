@@ -11,6 +11,7 @@ pub mod layout;
 pub mod octree;
 mod opening;
 pub mod patch;
+pub mod polygons;
 pub mod star;
 pub mod surface_nets;
 pub mod tear;

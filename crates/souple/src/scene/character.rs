@@ -13,6 +13,9 @@ scene_type! {
         pub name: String,
         /// Its skeleton, meshes and clips.
         pub rig: RigSource,
+        /// Bones that are put into the rig, in this order.
+        #[serde(rename = "insert_bone", skip_serializing_if = "Vec::is_empty")]
+        pub inserted: Vec<InsertedBone>,
         /// What is played; several are blended by their weights. Without any, it stands as its file has it.
         #[serde(rename = "clip", skip_serializing_if = "Vec::is_empty")]
         pub clips: Vec<PlayedClip>,
@@ -41,6 +44,7 @@ impl Default for Character {
         Character {
             name: "character".into(),
             rig: RigSource::default(),
+            inserted: Vec::new(),
             clips: Vec::new(),
             skinning: Skinning::default(),
             volume: None,
@@ -74,6 +78,42 @@ scene_type! {
     pub struct RigFile {
         /// Path relative to the scene file.
         pub path: String,
+    }
+}
+
+scene_type! {
+    /// A bone that is put into a rig (ROH-65): it splits another, or branches off it to a point. Lengths are those of the file.
+    #[serde(default)]
+    pub struct InsertedBone {
+        /// Its name.
+        pub name: String,
+        /// Name of the bone that it is put on.
+        pub on: String,
+        /// Where on that: from 0, its joint, to 1, its end.
+        pub at: f64,
+        /// Where a branch leads to, where the mesh was bound; without it the bone is split.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub to: Option<Vec3>,
+        /// Of a split: weights change over this share of the bone before and after.
+        pub blend: f64,
+        /// How it is turned: unit axis times angle in degrees, in the frame of the bone.
+        pub rotate_deg: Vec3,
+        /// How it is shifted, in the frame of the bone.
+        pub shift: Vec3,
+    }
+}
+
+impl Default for InsertedBone {
+    fn default() -> Self {
+        InsertedBone {
+            name: "inserted".into(),
+            on: String::new(),
+            at: 0.5,
+            to: None,
+            blend: 0.25,
+            rotate_deg: [0.0; 3],
+            shift: [0.0; 3],
+        }
     }
 }
 
@@ -142,6 +182,13 @@ scene_type! {
         pub target: f64,
         /// How much joints give back, times what they lose: 1 keeps the volume, more exaggerates, 0 leaves them alone.
         pub gain: f64,
+        /// Rounds in which the area is kept, too (ROH-67): 0 leaves it, 4 are enough. The volume stays exact.
+        pub area_rounds: u32,
+        /// Push parts of the skin that run into each other back to where they touch (ROH-62).
+        pub avoid_crossing: bool,
+        /// Cut the triangles of bulges into smaller ones (ROH-60).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub subdivide: Option<SubdivideSkin>,
         /// Joints that are different.
         #[serde(rename = "joint", skip_serializing_if = "Vec::is_empty")]
         pub joints: Vec<JointBulge>,
@@ -155,8 +202,32 @@ impl Default for SkinVolume {
             method: VolumeMethod::default(),
             target: 1.0,
             gain: 1.0,
+            area_rounds: 0,
+            avoid_crossing: false,
+            subdivide: None,
             joints: Vec::new(),
         }
+    }
+}
+
+scene_type! {
+    /// Where the triangles of a skin are cut into smaller ones: where it was bound, once.
+    #[serde(default)]
+    pub struct SubdivideSkin {
+        /// How often edges are halved, at most.
+        pub levels: u32,
+        /// Edges longer than this are halved, lengths of the file; 0 for all.
+        pub size: f64,
+        /// Of triangles with a vertex whose γ is more than this share of the largest of its joint.
+        pub gamma: f64,
+        /// How many more triangles around them.
+        pub margin: u32,
+    }
+}
+
+impl Default for SubdivideSkin {
+    fn default() -> Self {
+        SubdivideSkin { levels: 1, size: 0.0, gamma: 0.1, margin: 1 }
     }
 }
 
@@ -175,6 +246,8 @@ scene_type! {
         Muscle,
         /// As a muscle, in folds (ROH-41, 57).
         Folds,
+        /// All around the bone that carries the joint, across it: a bone that gets longer thins its skin, one that gets shorter swells it (ROH-64).
+        Stretch,
     }
 }
 
@@ -205,12 +278,16 @@ scene_type! {
         /// How much they give back; without it, as all others.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub gain: Option<f64>,
+        /// Name of a map of the character that γ is multiplied by.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub map: Option<String>,
         /// Of `automatic`: exponent of 4 ω (1 − ω), where ω is how much of a vertex the joint carries.
         pub weight_exponent: f64,
         /// Of `automatic`: exponent of the distance to the bone.
         pub distance_exponent: f64,
-        /// Of the others: where γ is down to 1/e, lengths of the bone.
-        pub width: f64,
+        /// Of the others: where γ is down to 1/e, lengths of the bone. Without it, that of the preset.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub width: Option<f64>,
         /// Of the others: middle of the bulge along the bone, from the joint, lengths of the bone; negative is before it. Without it, that of
         /// the preset.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -238,9 +315,10 @@ impl Default for JointBulge {
             bones: Vec::new(),
             preset: None,
             gain: None,
+            map: None,
             weight_exponent: 1.0,
             distance_exponent: 1.0,
-            width: 0.25,
+            width: None,
             offset: None,
             axes: None,
             folds: 3.0,

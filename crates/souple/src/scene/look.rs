@@ -126,6 +126,8 @@ scene_type! {
         Contact,
         /// Where bodies cross themselves or each other.
         Crossing,
+        /// Where the skin of a character has gained and lost volume (analysis).
+        Gain,
         /// A WGSL file of your own, relative to the scene (ESSI-54).
         Shader(String),
     }

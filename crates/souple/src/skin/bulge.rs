@@ -34,6 +34,13 @@ pub struct JointPlace {
     length: f64,
 }
 
+impl JointPlace {
+    /// Direction of the bone that carries it.
+    pub fn along(&self) -> DVec3 {
+        self.along
+    }
+}
+
 /// Where all joints of a set of bones are.
 pub fn joint_places(tree: &JointTree, bones: &[(u32, DAffine3)]) -> Vec<JointPlace> {
     let centre = |b: usize| {
@@ -110,6 +117,7 @@ fn power(x: f64, exponent: f64) -> f64 {
 }
 
 /// What a bulge is made from.
+#[derive(Clone, Copy)]
 pub struct BulgeSource<'a> {
     /// Bones.
     pub tree: &'a JointTree,
@@ -121,6 +129,8 @@ pub struct BulgeSource<'a> {
     pub kept: &'a [u32],
     /// Area of each, of the file's lengths.
     pub areas: &'a [f64],
+    /// What is painted on vertices of the mesh, which γ is multiplied by.
+    pub painted: Option<&'a [f64]>,
 }
 
 impl BulgeSource<'_> {
@@ -150,12 +160,15 @@ impl BulgeSource<'_> {
         let length = if place.length > 0.0 { place.length } else { 1.0 };
         let is_muscle = matches!(preset, BulgePreset::Muscle | BulgePreset::Folds);
         let one_sided = if is_muscle { Profile::OneSided } else { Profile::Even };
-        let middle = if is_muscle { -0.5 } else { 0.0 };
+        let is_along = is_muscle || preset == BulgePreset::Stretch;
+        let middle = if is_along { -0.5 } else { 0.0 };
+        let width = if preset == BulgePreset::Stretch { 0.6 } else { 0.25 };
         let offset = length * written.offset.unwrap_or(middle) * place.along;
         let ease = match preset {
             BulgePreset::Automatic | BulgePreset::Isotropic => [1.0; 3],
             BulgePreset::Rubber => [0.0, 1.0, 0.0],
             BulgePreset::Muscle | BulgePreset::Folds => [0.0, 0.0, 1.0],
+            BulgePreset::Stretch => [0.0, 1.0, 1.0],
         };
         let along = match (preset, written.profile_x.is_empty()) {
             (BulgePreset::Folds, true) => None,
@@ -168,7 +181,7 @@ impl BulgeSource<'_> {
                 wave * wave
             }
         };
-        let sigma = written.width * length;
+        let sigma = written.width.unwrap_or(width) * length;
         let soft = |v: u32| {
             let from = (self.place(v) - place.centre - offset).length_squared();
             let bones = [Some(joint), self.tree.parents[joint as usize]];
@@ -188,6 +201,8 @@ impl BulgeSource<'_> {
         .into_iter()
         .map(|(v, gamma)| {
             let local = (self.place(v) - place.centre) / length;
+            let painted = |values: &[f64]| values.get(self.kept[v as usize] as usize).copied().unwrap_or(0.0);
+            let gamma = gamma * self.painted.map_or(1.0, painted);
             (v, gamma * along(local.dot(place.along)).max(0.0), local)
         })
         .collect();
@@ -213,6 +228,11 @@ impl BulgeSource<'_> {
 }
 
 impl Bulge {
+    /// Vertices and the part of γ that no pose changes, of which the largest is 1, from areas of vertices.
+    pub fn relative_gamma<'a>(&'a self, areas: &'a [f64]) -> impl Iterator<Item = (u32, f64)> + 'a {
+        self.points.iter().map(|&(v, gamma, _)| (v, gamma * areas[v as usize]))
+    }
+
     /// Axes of the joint where the surface was bound: x along the bone, y against the axis of the turn, z to the side it bends to.
     pub fn axes(&self, bend: &Bend) -> DMat3 {
         let x = self.place.along;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::clip::LocalPose;
-use super::keeper::{self, KeeperScratch, KeptVolume, VolumeKeeper};
-use super::rig::CompiledRig;
+use super::keeper::{self, JointVolume, KeeperScratch, KeptVolume, VolumeKeeper};
+use super::prisms::{LocalGains, local_gains, regions};
+use super::rig::{CompiledRig, SkinMesh};
 use super::skeleton::rigid_part;
 use super::skinning::BoneMotion;
 use crate::contact::proximity::point_triangle;
@@ -203,6 +204,25 @@ impl PosedCharacter {
     /// Volume inside the skin that it has now, measured on it, cubes of lengths of its file; none if nothing keeps it.
     pub fn skin_volume(&self, character: &CharacterModel) -> Option<f64> {
         character.volume.as_ref().map(|keeper| keeper.volume(&self.skin))
+    }
+
+    /// What each joint that is bent does to the volume of its skin, by node; none if nothing keeps it.
+    pub fn joint_volumes(&self) -> &[JointVolume] {
+        if self.volume.is_some() { &self.scratch.joints } else { &[] }
+    }
+
+    /// Where the skin of each mesh has gained and lost volume, from where it was bound, by prisms (ROH-21, 23). Lengths are those of the file; bones are
+    /// those of the binding of the mesh.
+    pub fn local_gains(&self, character: &CharacterModel) -> Vec<LocalGains> {
+        let unscaled = 1.0 / self.scale;
+        let of_mesh = |(m, mesh): (u32, &SkinMesh)| {
+            let vertices = 0..mesh.mesh.positions.len();
+            let was: Vec<DVec3> = vertices.clone().map(|v| mesh.morphed(v, &self.local.morphs)).collect();
+            let now: Vec<DVec3> = vertices.map(|v| unscaled * self.vertex(character, m, v as u32)).collect();
+            let bones: Vec<DAffine3> = self.motions[mesh.binding].iter().map(|bone| bone.matrix).collect();
+            local_gains(&mesh.mesh.triangles, &regions(mesh), &was, &now, &bones)
+        };
+        (0u32..).zip(&character.rig.meshes).map(of_mesh).collect()
     }
 
     /// Where a vertex of a mesh is in the frame of the character, m.

@@ -1,8 +1,9 @@
-//! Skins that keep their volume (ROH-20…43, 51…59, 69): after bones have moved a skin, what each joint has lost comes back as bulges beside it.
+//! Skins that keep their volume (ROH-20…43, 51…59, 62, 67, 69): after bones have moved a skin, what each joint has lost comes back as bulges beside it.
 //!
 //! Each connected piece of a mesh keeps its own volume: that of where it was bound, with its morphs, times what the first of its bones is scaled by.
 //! What a joint has lost is told by `skin/joints.rs`, where the skin gives way by `skin/bulge.rs`, and the displacements of all
-//! joints at once by `skin/volume.rs`. Vertices at one place that are moved alike stay together.
+//! joints at once by `skin/volume.rs`. Vertices at one place that are moved alike stay together. If it is asked for, the area is brought back as well
+//! (`skin/area.rs`), and parts that run into each other are brought apart (`skin/apart.rs`); the volume is met again after each.
 //!
 //! Promised: the volume that is wanted, to rounding, with `exact` and `three_passes`, as long as bulges stay below half the size of a piece; a skin
 //! that is not bent keeps its bits; the order of joints does not matter but with `three_passes`. Pieces that are open by more than half of their
@@ -12,8 +13,11 @@ use std::sync::Arc;
 
 use glam::{DMat3, DVec3};
 
+use super::apart::Parts;
+use super::area::{area_and_gradient, curvature, displace, own_area};
 use super::bulge::{Bulge, BulgeSource, JointPlace, joint_places};
-use super::joints::{Bend, JointParts, JointTree, Measured};
+use super::character::MapModel;
+use super::joints::{Bend, Crossing, JointParts, JointTree, Measured};
 use super::rig::{CompiledRig, SkinMesh};
 use super::skinning::{BoneMotion, skin};
 use super::volume::{Enclosure, Yielding, find, three_passes, twice_area};
@@ -29,6 +33,15 @@ const LARGEST_BULGE: f64 = 0.5;
 /// The exact method goes on until the volume is met to this share, in at most so many rounds; the first is enough but for odd bulges.
 const MET: f64 = 1e-14;
 const ROUNDS: usize = 4;
+
+/// Rounds in which parts that run into each other are brought apart.
+const ROUNDS_APART: usize = 6;
+
+/// Passes that smooth the curvature that the area is brought back by.
+const SMOOTHED: usize = 20;
+
+/// A step towards a wanted area that does not lead there by half of what it should is halved so many times, and then left out.
+const SHORTER: usize = 4;
 
 /// What keeps the volume of the skins of a rig.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +73,9 @@ struct Piece {
     facing: f64,
     /// Where it was bound, without morphs.
     bound: Bound,
+    /// To which bone its vertices belong, and their areas; nothing if parts are not kept apart.
+    apart: Parts,
+    areas: Vec<f64>,
 }
 
 /// What is known of where a piece was bound, which only morphs change.
@@ -81,6 +97,30 @@ pub struct KeptVolume {
     pub wanted: f64,
     /// That has been reached.
     pub kept: f64,
+    /// Areas, if the area is kept.
+    pub area: KeptArea,
+}
+
+/// Areas of all pieces, of the file's lengths, as [`KeptVolume`] has volumes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct KeptArea {
+    /// What it would be if no joint were bent: that is wanted.
+    pub rest: f64,
+    /// By skinning alone.
+    pub skinned: f64,
+    /// As it is.
+    pub kept: f64,
+}
+
+/// What a joint does to the volume of a skin, cubes of the file's lengths.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct JointVolume {
+    /// The bone that turns.
+    pub node: u32,
+    /// What bending it changes the volume by; negative is a loss.
+    pub changed: f64,
+    /// What its bulge is to give back.
+    pub given: f64,
 }
 
 /// Memory that is used again.
@@ -96,6 +136,13 @@ pub struct KeeperScratch {
     shares: Vec<f64>,
     yielding: Vec<Yielding>,
     unbent: Vec<BoneMotion>,
+    of_area: Vec<DVec3>,
+    ease: Vec<DMat3>,
+    before: Vec<DVec3>,
+    free: Vec<f64>,
+    around: Vec<Yielding>,
+    /// What each joint of the last pose did, by node.
+    pub joints: Vec<JointVolume>,
 }
 
 /// Where a skin is to be brought to keep its volume.
@@ -112,8 +159,13 @@ pub struct Pose<'a> {
 }
 
 impl VolumeKeeper {
-    /// For a rig.
+    /// For a rig on which nothing is painted.
     pub fn new(rig: &CompiledRig, written: &SkinVolume) -> VolumeKeeper {
+        VolumeKeeper::painted(rig, written, &[])
+    }
+
+    /// For a rig, with what is painted on it. Joints whose map is not there, or not on their mesh, give way nowhere.
+    pub fn painted(rig: &CompiledRig, written: &SkinVolume, maps: &[MapModel]) -> VolumeKeeper {
         let trees: Vec<Arc<JointTree>> =
             rig.bindings.iter().map(|bones| Arc::new(JointTree::new(&rig.skeleton, bones))).collect();
         let places: Vec<Vec<JointPlace>> =
@@ -136,9 +188,17 @@ impl VolumeKeeper {
                     continue;
                 }
                 piece.facing = bound.measured.volume.signum();
-                let areas = vertex_areas(&piece.surface, &bound.places);
+                let areas = piece.surface.vertex_areas(&bound.places);
+                if written.avoid_crossing {
+                    let mut normals = Vec::new();
+                    piece.surface.volume_and_gradient(&bound.places, &mut normals, |_, _, _| ());
+                    normals.iter_mut().for_each(|n| *n *= piece.facing);
+                    piece.apart = Parts::new(tree, places, mesh, &piece.kept, &bound.places, &normals);
+                    piece.areas.clone_from(&areas);
+                }
                 piece.bound = bound;
-                let source = BulgeSource { tree, places, mesh, kept: &piece.kept, areas: &areas };
+                let source =
+                    BulgeSource { tree, places, mesh, kept: &piece.kept, areas: &areas, painted: None };
                 for crossing in &piece.parts.crossings {
                     let name =
                         &rig.skeleton.names[rig.bindings[mesh.binding][crossing.bone as usize].0 as usize];
@@ -147,6 +207,9 @@ impl VolumeKeeper {
                     let joint = joint.unwrap_or(&others);
                     let (preset, gain) =
                         (joint.preset.unwrap_or(written.preset), joint.gain.unwrap_or(written.gain));
+                    let map = joint.map.as_ref().map(|name| maps.iter().find(|map| map.name == *name));
+                    let painted = map.map(|map| map.map_or(&[][..], |map| &map.values[m]));
+                    let source = BulgeSource { painted, ..source };
                     piece.bulges.push(source.bulge(crossing, joint, preset, gain));
                 }
                 keeper.pieces.push(piece);
@@ -166,6 +229,7 @@ impl VolumeKeeper {
         for ((tree, motions), bends) in self.trees.iter().zip(pose.motions).zip(&mut scratch.bends) {
             tree.bends(motions, bends);
         }
+        scratch.joints.clear();
         let mut sum = KeptVolume::default();
         for piece in &self.pieces {
             let binding = pose.rig.meshes[piece.mesh].binding;
@@ -181,12 +245,44 @@ impl VolumeKeeper {
             sum.skinned += piece.facing * found.skinned;
             sum.wanted += piece.facing * found.wanted;
             sum.kept += piece.facing * found.kept;
+            sum.area.rest += found.area.rest;
+            sum.area.skinned += found.area.skinned;
+            sum.area.kept += found.area.kept;
         }
+        // Joints of several pieces are one.
+        scratch.joints.sort_by_key(|joint| joint.node);
+        scratch.joints.dedup_by(|next, first| {
+            let same = next.node == first.node;
+            if same {
+                first.changed += next.changed;
+                first.given += next.given;
+            }
+            same
+        });
         sum
     }
 }
 
 impl VolumeKeeper {
+    /// How much the vertices of all meshes give way, without what depends on the pose: the largest over joints, of which each has 1 at most (ROH-42).
+    pub fn gammas(&self, rig: &CompiledRig) -> Vec<Vec<f64>> {
+        let mut gammas: Vec<Vec<f64>> =
+            rig.meshes.iter().map(|mesh| vec![0.0; mesh.mesh.positions.len()]).collect();
+        for piece in &self.pieces {
+            let areas = piece.surface.vertex_areas(&piece.bound.places);
+            let mut own = vec![0.0; piece.surface.places()];
+            for bulge in piece.bulges.iter().filter(|bulge| bulge.gain > 0.0) {
+                bulge
+                    .relative_gamma(&areas)
+                    .for_each(|(v, gamma)| own[v as usize] = gamma.max(own[v as usize]));
+            }
+            for &(theirs, ours) in &piece.members {
+                gammas[piece.mesh][theirs as usize] = own[ours as usize];
+            }
+        }
+        gammas
+    }
+
     /// Volume inside all pieces, from the places of all vertices of all meshes; those that face inwards count as well.
     pub fn volume(&self, places: &[Vec<DVec3>]) -> f64 {
         let of = |piece: &Piece| {
@@ -241,6 +337,8 @@ fn pieces(m: usize, mesh: &SkinMesh) -> Vec<Piece> {
             size: (high - low).length(),
             facing: 1.0,
             bound: Bound::default(),
+            apart: Parts::default(),
+            areas: Vec::new(),
         });
     }
     let mut of_root: Vec<(u32, usize)> = Vec::new();
@@ -268,17 +366,6 @@ fn has_inside(surface: &Enclosure, rest: &[DVec3], size: f64) -> bool {
     let (own, lids) = surface.triangles().split_at(surface.own_triangles());
     let (own, lids) = (area(own), area(lids));
     own > 0.0 && lids <= 0.5 * own && surface.volume(rest).abs() > LEAST_VOLUME * own * size
-}
-
-/// A third of the area of the triangles around each vertex.
-fn vertex_areas(surface: &Enclosure, rest: &[DVec3]) -> Vec<f64> {
-    let mut areas = vec![0.0; surface.places()];
-    for t in &surface.triangles()[..surface.own_triangles()] {
-        let [a, b, c] = t.map(|v| rest[v as usize]);
-        let third = twice_area(a, b, c).length() / 6.0;
-        t.iter().for_each(|&v| areas[v as usize] += third);
-    }
-    areas
 }
 
 impl Piece {
@@ -328,15 +415,31 @@ impl Piece {
         let skinned = measured.volume;
         displacements.clear();
         displacements.resize(self.surface.places(), DVec3::ZERO);
-        let still = KeptVolume { rest: unbent, skinned, wanted: skinned, kept: skinned };
+        let area = match keeper.written.area_rounds {
+            0 => KeptArea::default(),
+            _ => {
+                let bound = if mesh.morphs.is_empty() { &self.bound } else { &*bound };
+                let skinned = own_area(&self.surface, x);
+                let root = cbrt(grown.abs());
+                let rest = root * root * own_area(&self.surface, &bound.places);
+                KeptArea { rest, skinned, kept: skinned }
+            }
+        };
+        let still = KeptVolume { rest: unbent, skinned, wanted: skinned, kept: skinned, area };
         if !self.share(keeper, pose, tree, joints, grown, &still, scratch) {
             return still;
         }
         let wanted = skinned + scratch.shares.iter().sum::<f64>();
         let largest = LARGEST_BULGE * self.size * cbrt(grown.abs());
-        let kept = match keeper.written.method {
+        let has_morphs = !mesh.morphs.is_empty();
+        let is_folded = keeper.written.avoid_crossing && self.part_first(mesh, tree, motions, scratch);
+        let now = if is_folded { self.surface.volume(&scratch.x) } else { skinned };
+        let mut kept = match keeper.written.method {
             VolumeMethod::OnePass => self.one_pass(largest, scratch),
-            VolumeMethod::Exact => self.exact(skinned, wanted, largest, scratch),
+            VolumeMethod::Exact => {
+                let next = if is_folded { now + scratch.shares.iter().sum::<f64>() } else { wanted };
+                self.exact(now, next, largest, scratch)
+            }
             VolumeMethod::ThreePasses => self.three_passes(
                 &scratch.bends[mesh.binding],
                 &scratch.shares,
@@ -344,13 +447,27 @@ impl Piece {
                 &mut scratch.x,
             ),
         };
+        let mut result = KeptVolume { wanted, ..still };
+        if is_folded {
+            self.yield_all_around(scratch);
+            kept = self.meet(kept, wanted, largest, scratch);
+        }
+        if keeper.written.area_rounds > 0 {
+            kept = self.keep_area(keeper.written.area_rounds, &mut result, kept, largest, scratch);
+        }
+        if keeper.written.avoid_crossing {
+            kept = self.keep_apart(motions, has_morphs, wanted, kept, largest, scratch);
+            if keeper.written.area_rounds > 0 {
+                result.area.kept = own_area(&self.surface, &scratch.x);
+            }
+        }
         if !scratch.x.iter().all(|x| x.is_finite()) {
             return still;
         }
         for &(theirs, ours) in &self.members {
             places[theirs as usize] = scratch.x[ours as usize];
         }
-        KeptVolume { wanted, kept, ..still }
+        KeptVolume { kept, ..result }
     }
 
     /// What each joint has to give back, and how the surface gives way to it; whether any has to.
@@ -366,7 +483,9 @@ impl Piece {
     ) -> bool {
         let mesh = &pose.rig.meshes[self.mesh];
         let motions = &pose.motions[mesh.binding];
-        let KeeperScratch { x, bound, local, bends, measured, shares, yielding, unbent, .. } = scratch;
+        let KeeperScratch {
+            x, bound, local, bends, measured, shares, yielding, unbent, joints: told, ..
+        } = scratch;
         let bound = if mesh.morphs.is_empty() { &self.bound } else { &*bound };
         let rest = &bound.places;
         let bends = &bends[mesh.binding];
@@ -423,10 +542,16 @@ impl Piece {
             shares.iter_mut().zip(&self.bulges).zip(&self.parts.crossings).zip(yielding)
         {
             if all > 0.0 {
-                *share = bulge.gain * (*share + left * share.abs() / all);
+                *share += left * share.abs() / all;
             }
+            let lost = *share;
+            *share *= bulge.gain;
             if sizes > 0.0 {
                 *share += extra * bulge.size / sizes;
+            }
+            if lost != 0.0 || *share != 0.0 {
+                let node = pose.rig.bindings[mesh.binding][crossing.bone as usize].0;
+                told.push(JointVolume { node, changed: -self.facing * lost, given: self.facing * *share });
             }
             if *share != 0.0 {
                 bulge.yielding(&bends[crossing.bone as usize], yielding);
@@ -481,6 +606,169 @@ impl Piece {
             self.surface.volume_and_gradient(&scratch.x, &mut scratch.gradient, |_, _, _| ());
         }
         volume
+    }
+
+    /// Goes on from a volume to the one that is wanted, with what is missing shared as before.
+    fn meet(&self, volume: f64, wanted: f64, largest: f64, scratch: &mut KeeperScratch) -> f64 {
+        let missing = wanted - volume;
+        let all: f64 = scratch.shares.iter().map(|share| share.abs()).sum();
+        if missing.abs() <= MET * wanted.abs() || !(missing / all).is_finite() {
+            return volume;
+        }
+        scratch.shares.iter_mut().for_each(|share| *share = missing * share.abs() / all);
+        self.surface.volume_and_gradient(&scratch.x, &mut scratch.gradient, |_, _, _| ());
+        self.exact(volume, wanted, largest, scratch)
+    }
+
+    /// Brings the area to what it was where the piece was bound, in rounds, where the volume has been brought back (ROH-67); the volume that is reached.
+    fn keep_area(
+        &self,
+        rounds: u32,
+        result: &mut KeptVolume,
+        mut volume: f64,
+        largest: f64,
+        scratch: &mut KeeperScratch,
+    ) -> f64 {
+        let (wanted, wanted_area) = (result.wanted, result.area.rest);
+        result.area.kept = own_area(&self.surface, &scratch.x);
+        for _ in 0..rounds {
+            self.surface.volume_and_gradient(&scratch.x, &mut scratch.gradient, |_, _, _| ());
+            let found = area_and_gradient(&self.surface, &scratch.x, &mut scratch.of_area);
+            let KeeperScratch { x, gradient, of_area, ease, shares, yielding, displacements, .. } =
+                &mut *scratch;
+            ease.clear();
+            ease.resize(self.surface.places(), DMat3::ZERO);
+            for (share, yielding) in shares.iter().zip(&*yielding).filter(|(share, _)| **share != 0.0) {
+                let amplitude = share.abs() / yielding.capacity(gradient);
+                if amplitude.is_finite() {
+                    for &(v, gamma) in &yielding.gamma {
+                        ease[v as usize] += yielding.ease * (amplitude * gamma);
+                    }
+                }
+            }
+            let missing = [wanted - volume, wanted_area - found];
+            let h = curvature(&self.surface, x, gradient, of_area, SMOOTHED);
+            if !displace(ease, gradient, of_area, &h, missing, displacements) {
+                break;
+            }
+            let most = displacements.iter().fold(0.0, |most: f64, u| most.max(u.length_squared())).sqrt();
+            let mut step = if most > largest { largest / most } else { 1.0 };
+            scratch.before.clone_from(&scratch.x);
+            let mut is_nearer = false;
+            for _ in 0..SHORTER {
+                self.surface.place_lids(&mut scratch.displacements);
+                scratch.add(step);
+                let now = self.surface.volume(&scratch.x);
+                let (stepped, displacements) = (scratch.shares.clone(), scratch.displacements.clone());
+                let met = self.meet(now, wanted, largest, scratch);
+                let reached = own_area(&self.surface, &scratch.x);
+                is_nearer = (reached - wanted_area).abs() < (1.0 - 0.5 * step) * (found - wanted_area).abs();
+                if is_nearer {
+                    (volume, result.area.kept) = (met, reached);
+                    break;
+                }
+                scratch.x.clone_from(&scratch.before);
+                (scratch.shares, scratch.displacements) = (stepped, displacements);
+                step *= 0.5;
+            }
+            if !is_nearer {
+                break;
+            }
+        }
+        volume
+    }
+
+    /// Brings parts that skinning has run into each other apart, before the volume is brought back, so that it is where a skin has folded; false if none are near.
+    fn part_first(
+        &self,
+        mesh: &SkinMesh,
+        tree: &JointTree,
+        motions: &[BoneMotion],
+        scratch: &mut KeeperScratch,
+    ) -> bool {
+        let KeeperScratch { x, bound, free, yielding, around, shares, gradient, .. } = &mut *scratch;
+        free.clear();
+        free.resize(self.surface.places(), 1.0);
+        around.clear();
+        for ((share, crossing), own) in shares.iter().zip(&self.parts.crossings).zip(&*yielding) {
+            around.push(match *share {
+                0.0 => Yielding::default(),
+                _ => self.all_around(mesh, tree, crossing, own),
+            });
+        }
+        let rest = if mesh.morphs.is_empty() { &self.bound.places } else { &bound.places };
+        self.apart.part(motions, rest, x, free);
+        if free.iter().all(|free| *free == 1.0) {
+            return false;
+        }
+        self.surface.place_lids(x);
+        self.surface.volume_and_gradient(x, gradient, |_, _, _| ());
+        for (share, yielding) in shares.iter_mut().zip(yielding).filter(|(share, _)| **share != 0.0) {
+            let full = yielding.capacity(gradient);
+            yielding.gamma.iter_mut().for_each(|(v, gamma)| *gamma *= free[*v as usize]);
+            // A bulge goes no further than if nothing were in its way; the rest is left to what is around it.
+            *share *= if full > 0.0 { yielding.capacity(gradient) / full } else { 0.0 };
+        }
+        true
+    }
+
+    /// Has joints give way all around, but where parts touch.
+    fn yield_all_around(&self, scratch: &mut KeeperScratch) {
+        let KeeperScratch { free, yielding, around, shares, gradient, .. } = scratch;
+        for ((share, yielding), around) in shares.iter_mut().zip(yielding).zip(around) {
+            yielding.clone_from(around);
+            yielding.gamma.iter_mut().for_each(|(v, gamma)| *gamma *= free[*v as usize]);
+            // What has nothing left that gives way leaves it to others.
+            if yielding.capacity(gradient) <= 0.0 {
+                *share = 0.0;
+            }
+        }
+    }
+
+    /// Brings parts that run into each other apart, and the volume back by what is free (ROH-62); the volume that is reached.
+    fn keep_apart(
+        &self,
+        motions: &[BoneMotion],
+        has_morphs: bool,
+        wanted: f64,
+        mut volume: f64,
+        largest: f64,
+        scratch: &mut KeeperScratch,
+    ) -> f64 {
+        for _ in 0..ROUNDS_APART {
+            let KeeperScratch { x, bound, free, gradient, .. } = &mut *scratch;
+            let rest = if has_morphs { &bound.places } else { &self.bound.places };
+            if self.apart.part(motions, rest, x, free) == 0 {
+                break;
+            }
+            self.surface.place_lids(x);
+            volume = self.surface.volume_and_gradient(x, gradient, |_, _, _| ());
+            self.yield_all_around(scratch);
+            volume = self.meet(volume, wanted, largest, scratch);
+        }
+        volume
+    }
+
+    /// How a joint gives way to what is pushed into it: as it does to what it has lost, and all over its two bones, along normals.
+    fn all_around(&self, mesh: &SkinMesh, tree: &JointTree, crossing: &Crossing, own: &Yielding) -> Yielding {
+        let bones = [Some(crossing.bone), tree.parents[crossing.bone as usize]];
+        let everywhere = |(v, kept): (u32, &u32)| {
+            let influences = mesh.influences(*kept as usize).iter();
+            let weight: f64 = influences.filter(|i| bones.contains(&Some(i.0))).map(|i| i.1).sum();
+            (v, weight / self.areas[v as usize])
+        };
+        let even = (0u32..).zip(&self.kept).map(everywhere);
+        let even = even.filter(|(_, gamma)| *gamma > 0.0 && gamma.is_finite());
+        let mut gamma: Vec<(u32, f64)> = own.gamma.iter().copied().chain(even).collect();
+        gamma.sort_by_key(|(v, _)| *v);
+        gamma.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            if same {
+                first.1 += next.1;
+            }
+            same
+        });
+        Yielding { gamma, ease: DMat3::IDENTITY }
     }
 
     fn three_passes(&self, bends: &[Bend], shares: &[f64], yielding: &[Yielding], x: &mut [DVec3]) -> f64 {

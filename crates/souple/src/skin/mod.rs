@@ -6,22 +6,29 @@
 //! Promised: the same time gives the same bits; every place is finite. Not promised: that a skin does not cross itself, which depends on the
 //! clip.
 
+pub mod apart;
+pub mod area;
 pub mod bulge;
 pub mod character;
 pub mod clip;
 pub mod generate;
+pub mod incremental;
+pub mod insert;
 pub mod joints;
 pub mod keeper;
+pub mod prisms;
 pub mod rig;
 pub mod skeleton;
 pub mod skinning;
+pub mod subdivide;
 #[cfg(test)]
 mod tests;
 pub mod volume;
 
 pub use character::{CharacterModel, MapModel, PlayedModel, Posed, SkinPoint};
 pub use clip::{Clip, LocalPose, Track};
-pub use keeper::{KeptVolume, VolumeKeeper};
+pub use keeper::{JointVolume, KeptVolume, VolumeKeeper};
+pub use prisms::LocalGains;
 pub use rig::{CompiledRig, MAX_NODES, RigError, RigRepairs, SkinMesh};
 pub use skeleton::{Skeleton, Transform, rigid_part};
 pub use skinning::{BoneMotion, Influence};

@@ -126,6 +126,17 @@ impl Enclosure {
         sixfold / 6.0
     }
 
+    /// A third of the area of the triangles around each vertex, lids left out.
+    pub fn vertex_areas(&self, x: &[DVec3]) -> Vec<f64> {
+        let mut areas = vec![0.0; self.places()];
+        for t in &self.triangles[..self.own] {
+            let [a, b, c] = t.map(|v| x[v as usize]);
+            let third = twice_area(a, b, c).length() / 6.0;
+            t.iter().for_each(|&v| areas[v as usize] += third);
+        }
+        areas
+    }
+
     /// Volume inside.
     pub fn volume(&self, x: &[DVec3]) -> f64 {
         let Some(&origin) = x.first() else { return 0.0 };
