@@ -1,16 +1,16 @@
 //! `souple bake`: the clips of a character with a skin that keeps its volume, as morph targets per frame or as point caches.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
 use souple::scene::{Character, RigSource, Scene, SkinVolume};
-use souple::skin::{CharacterModel, PlayedModel};
+use souple::skin::{CharacterModel, PlayedModel, Posed};
 use souple::{Model, ModelBuilder};
-use souple_files::bake::{bake_clip, clip_path};
 use souple_files::{MEMORY_LIMIT, SceneFolder, disk, read_scene_file, size};
-use souple_formats::animation::Animation;
+use souple_formats::animation::{Animation, BodyAnimation, Frame};
+use souple_formats::export::safe_file_stem;
 use souple_formats::import::{Limits, MeshFormat, read_rig};
 
 use crate::args::{BakeArgs, Format};
@@ -42,6 +42,19 @@ struct ClipReport {
     /// Of the result.
     kept_mean_percent: f64,
     kept_worst_percent: f64,
+    /// What each joint does, by the bone that turns.
+    joints: Vec<JointReport>,
+}
+
+/// What a joint does to the volume of a skin over a clip, percent of what it would be if no joint were bent.
+#[derive(Serialize)]
+struct JointReport {
+    bone: String,
+    /// What bending it changes: where it is furthest from 0, and frame by frame.
+    changed_worst_percent: f64,
+    changed_percent: Vec<f64>,
+    /// What its bulge gives back, frame by frame.
+    given_percent: Vec<f64>,
 }
 
 /// Runs the command.
@@ -91,7 +104,7 @@ pub fn run(args: &BakeArgs) -> Outcome {
         report.clips.push(told);
         let mut writer = Writer::new();
         for output in &args.output {
-            let path = if clips.len() == 1 { output.clone() } else { clip_path(output, name, &mut names) };
+            let path = if clips.len() == 1 { output.clone() } else { named(output, name, &mut names) };
             writer.animation_file(&path, &ending(output), &animation);
         }
         if let Some(failure) = writer.failures.into_iter().next() {
@@ -206,16 +219,63 @@ fn frame_count(args: &BakeArgs, clip: &str, duration: f64, vertices: usize) -> R
 
 /// Plays a character: its meshes frame by frame, and what becomes of its volume.
 fn bake(character: &CharacterModel, clip: &str, frames: usize, fps: f64) -> (Animation, ClipReport) {
-    let (animation, volume) = bake_clip(character, frames, fps);
+    let mut bodies: Vec<BodyAnimation> = character
+        .rig
+        .meshes
+        .iter()
+        .filter(|mesh| !mesh.mesh.positions.is_empty())
+        .map(|mesh| BodyAnimation {
+            name: mesh.name.clone(),
+            triangles: mesh.mesh.triangles.clone(),
+            uvs: mesh.mesh.uvs.iter().map(|uv| uv.map(|c| c as f32)).collect(),
+            ..BodyAnimation::default()
+        })
+        .collect();
+    let (mut posed, mut skinned, mut kept) = (Posed::default(), Vec::new(), Vec::new());
+    let mut joints: BTreeMap<u32, JointReport> = BTreeMap::new();
+    for frame in 0..frames {
+        posed.set(std::slice::from_ref(character), frame as f64 / fps);
+        let one = &posed.characters[0];
+        if let (Some(told), Some(volume)) = (&one.volume, one.skin_volume(character)) {
+            let percent =
+                |volume: f64| if told.rest == 0.0 { 0.0 } else { 100.0 * (volume / told.rest - 1.0) };
+            skinned.push(percent(told.skinned));
+            kept.push(percent(volume));
+            for joint in one.joint_volumes() {
+                let of_rest = |volume: f64| if told.rest == 0.0 { 0.0 } else { 100.0 * volume / told.rest };
+                let report = joints.entry(joint.node).or_insert_with(|| JointReport {
+                    bone: character.rig.skeleton.names[joint.node as usize].clone(),
+                    changed_worst_percent: 0.0,
+                    changed_percent: vec![0.0; frames],
+                    given_percent: vec![0.0; frames],
+                });
+                report.changed_percent[frame] = of_rest(joint.changed);
+                report.given_percent[frame] = of_rest(joint.given);
+            }
+        }
+        let meshes = (0u32..).zip(&character.rig.meshes).filter(|(_, mesh)| !mesh.mesh.positions.is_empty());
+        for ((m, mesh), body) in meshes.zip(&mut bodies) {
+            let place = |v: u32| one.pose.apply(one.vertex(character, m, v)).as_vec3().to_array();
+            let positions = (0..mesh.mesh.positions.len() as u32).map(place).collect();
+            body.frames.push(Frame { positions, velocities: Vec::new() });
+        }
+    }
+    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len().max(1) as f64;
+    let worst =
+        |list: &[f64]| list.iter().fold(0.0, |worst: f64, p| if p.abs() > worst.abs() { *p } else { worst });
+    for joint in joints.values_mut() {
+        joint.changed_worst_percent = worst(&joint.changed_percent);
+    }
     let told = ClipReport {
         clip: clip.to_owned(),
         frames,
-        skinned_mean_percent: volume.skinned_mean_percent,
-        skinned_worst_percent: volume.skinned_worst_percent,
-        kept_mean_percent: volume.kept_mean_percent,
-        kept_worst_percent: volume.kept_worst_percent,
+        skinned_mean_percent: mean(&skinned),
+        skinned_worst_percent: worst(&skinned),
+        kept_mean_percent: mean(&kept),
+        kept_worst_percent: worst(&kept),
+        joints: joints.into_values().collect(),
     };
-    (animation, told)
+    (Animation { fps, bodies }, told)
 }
 
 impl ClipReport {
@@ -230,4 +290,21 @@ impl ClipReport {
             self.kept_mean_percent
         )
     }
+}
+
+/// A path with the name of a clip in it, which no other has.
+fn named(path: &Path, clip: &str, taken: &mut BTreeSet<String>) -> PathBuf {
+    let (stem, ending) = (
+        path.file_stem().unwrap_or_default().to_string_lossy(),
+        path.extension().unwrap_or_default().to_string_lossy(),
+    );
+    let name = safe_file_stem(clip);
+    let mut free = format!("{stem}-{name}.{ending}");
+    let mut number = 2;
+    // Some disks do not tell upper from lower case.
+    while !taken.insert(free.to_lowercase()) {
+        free = format!("{stem}-{name}-{number}.{ending}");
+        number += 1;
+    }
+    path.with_file_name(free)
 }

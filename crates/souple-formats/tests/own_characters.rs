@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 use std::path::Path;
 
 use glam::DVec3;
-use souple::scene::Rig;
+use souple::scene::{ChannelTarget, Rig, RigChannel, RigClip};
 use souple::skin::generate::{Limb, add_turns, limb};
 use souple_formats::export::rig::write_rig_glb;
 use souple_formats::import::{Limits, read_rig};
@@ -98,6 +98,50 @@ fn elbow() -> Rig {
     rig
 }
 
+/// A finger of three parts, whose bones are nearer to its back. `curl`: it bends until its parts lie on each other.
+fn finger() -> Rig {
+    let mut rig =
+        limb(&Limb { length: 0.105, radii: [0.0095, 0.0075], sides: 20, rings: 63, cap_rings: 6, bones: 4 });
+    gather_weights(&mut rig, 0.35);
+    // The finger bends to −x: that side is the soft one.
+    rig.meshes[0].positions.iter_mut().for_each(|p| p[0] -= 0.002);
+    let most = [0.0, 115.0, 80.0, 0.0];
+    add_turns(&mut rig, "curl", 4, &times(3.0, 10), |bone, t| {
+        DVec3::Z * (most[bone as usize] * ease(t, 0.2, 1.4) * (1.0 - ease(t, 2.0, 3.0)))
+    });
+    rig
+}
+
+/// A neck of rubber. `reach`: two of its bones get longer by a half, then shorter by a quarter.
+fn rubber_neck() -> Rig {
+    let mut rig =
+        limb(&Limb { length: 1.2, radii: [0.16, 0.12], sides: 20, rings: 48, cap_rings: 5, bones: 5 });
+    let keys = times(4.0, 10);
+    let length =
+        |t: f64| 0.3 * (1.0 + 0.5 * ease(t, 0.2, 1.2) * (1.0 - ease(t, 1.6, 2.4)) - 0.25 * ease(t, 2.4, 3.2));
+    let channel = |node: u32| RigChannel {
+        node,
+        target: ChannelTarget::Translation,
+        times: keys.clone(),
+        values: keys.iter().flat_map(|t| [0.0, length(*t), 0.0]).collect(),
+        ..RigChannel::default()
+    };
+    rig.clips.push(RigClip { name: "reach".into(), channels: vec![channel(2), channel(3)] });
+    rig
+}
+
+/// A trunk as the one above, of few triangles.
+fn coarse_trunk() -> Rig {
+    let mut rig =
+        limb(&Limb { length: 1.8, radii: [0.24, 0.07], sides: 10, rings: 27, cap_rings: 2, bones: 10 });
+    gather_weights(&mut rig, 0.5);
+    add_turns(&mut rig, "curl", 10, &times(4.0, 10), |bone, t| {
+        let roll = ease(t, 0.3, 1.8) * (1.0 - ease(t, 2.4, 4.0));
+        DVec3::Z * (if bone == 0 { 0.0 } else { 26.0 + 2.0 * f64::from(bone) } * roll)
+    });
+    rig
+}
+
 /// A torso of five bones. `bow`: it turns left and right, and bows.
 fn torso() -> Rig {
     let mut rig =
@@ -120,6 +164,9 @@ fn the_characters_of_the_library_are_what_is_made_here() {
         ("trunk.glb", trunk()),
         ("neck.glb", neck()),
         ("elbow.glb", elbow()),
+        ("finger.glb", finger()),
+        ("rubber_neck.glb", rubber_neck()),
+        ("coarse_trunk.glb", coarse_trunk()),
     ];
     for (name, rig) in all {
         let bytes = write_rig_glb(&rig).unwrap();

@@ -254,7 +254,7 @@ mod tests {
             speeds: Arc::new(vec![0.0; vertices]),
             contacts: Arc::new(Vec::new()),
             crossings: Arc::default(),
-            gains: None,
+            gains: Arc::default(),
             painted: Arc::default(),
             model: None,
             transform: Mat4::IDENTITY,

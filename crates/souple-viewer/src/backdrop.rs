@@ -130,7 +130,7 @@ mod tests {
             speeds: Arc::default(),
             contacts: Arc::default(),
             crossings: Arc::default(),
-            gains: None,
+            gains: Arc::default(),
             painted: Arc::default(),
             model: None,
             transform: Mat4::IDENTITY,

@@ -115,7 +115,7 @@ impl Case {
 /// A group of cases that are computed together.
 type Group = (&'static str, fn() -> Vec<Case>);
 
-const GROUPS: [Group; 37] = [
+const GROUPS: [Group; 41] = [
     ("integrators/amplification", integrators::amplification),
     ("integrators/bounded", integrators::bounded),
     ("integrators/convergence", integrators::convergence),
@@ -151,6 +151,10 @@ const GROUPS: [Group; 37] = [
     ("skin/twist", skin::twist),
     ("skin/volume", skin::bent_tube),
     ("skin/order", skin::order),
+    ("skin/faces", skin::faces),
+    ("skin/area", skin::area),
+    ("skin/apart", skin::apart),
+    ("skin/stretch", skin::stretch),
     ("momentum", conservation::momentum),
     ("energy", conservation::energy),
 ];

@@ -62,7 +62,7 @@ fn body(name: &str, positions: Vec<Vec3>, mesh: ItemMesh) -> Item {
         positions: Arc::new(positions),
         contacts: Arc::default(),
         crossings: Arc::default(),
-        gains: None,
+        gains: Arc::default(),
         painted: Arc::default(),
         model: None,
         transform: Mat4::IDENTITY,

@@ -9,8 +9,10 @@ use crate::mesh::ColliderMesh;
 use crate::model::{BodyModel, BoneCarrier, Carrier, ColliderForm, PinCarrier};
 use crate::scene::{
     Body, Character, Collider, Follow, JointBulge, PaintedMap, PlayedClip, RigSource, SkinShape, SkinVolume,
-    Skinning,
+    Skinning, SubdivideSkin,
 };
+use crate::skin::insert::insert_bone;
+use crate::skin::subdivide::subdivide;
 use crate::skin::{
     CharacterModel, CompiledRig, MapModel, PlayedModel, Posed, RigError, SkinPoint, VolumeKeeper,
 };
@@ -167,6 +169,12 @@ impl Characters {
     }
 }
 
+/// Most rounds in which the area of a skin is kept.
+const MOST_AREA_ROUNDS: u32 = 32;
+
+/// How often edges of a skin are halved, and how wide the margin around them is, at most.
+const MOST_LEVELS: u32 = 6;
+
 const MOTION: &str = "give the `motion` to the character, or leave `follow` out";
 
 /// A collider that a character carries has no script of its own.
@@ -210,8 +218,20 @@ fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
             );
         }
     };
-    let rig = match CompiledRig::new(rig) {
-        Ok(rig) => Arc::new(rig),
+    let mut rig = std::borrow::Cow::Borrowed(rig);
+    for (k, inserted) in character.inserted.iter().enumerate() {
+        let at = format!("{at}.insert_bone[{k}]");
+        vector(&format!("{at}.rotate_deg"), inserted.rotate_deg)?;
+        vector(&format!("{at}.shift"), inserted.shift)?;
+        not_negative(&format!("{at}.blend"), inserted.blend, "0.25")?;
+        if let Err(problem) = insert_bone(rig.to_mut(), inserted) {
+            let known =
+                rig.nodes.iter().take(40).map(|node| node.name.as_str()).collect::<Vec<_>>().join(", ");
+            return wrong(&at, problem.to_string(), format!("the rig has: {known}"));
+        }
+    }
+    let mut rig = match CompiledRig::new(&rig) {
+        Ok(rig) => rig,
         Err(problem) => {
             let help = match problem {
                 RigError::Ring(_) => "remove the ring where the file was made",
@@ -234,17 +254,48 @@ fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
         return wrong(&field("clip"), "no clip has a weight", "give one of them a `weight` above 0");
     }
     clips.iter_mut().for_each(|played| played.weight /= sum);
+    let mut maps = build_maps(at, &character.maps, &rig)?;
     let volume = match &character.volume {
         Some(written) => {
-            check_volume(&field("volume"), written, character.skinning, &rig)?;
-            Some(Arc::new(VolumeKeeper::new(&rig, written)))
+            let at = field("volume");
+            check_volume(&at, written, character.skinning, &rig)?;
+            for (j, joint) in written.joints.iter().enumerate() {
+                if let Some(map) = joint.map.as_ref().filter(|name| maps.iter().all(|map| map.name != **name))
+                {
+                    let known = maps.iter().map(|map| map.name.as_str()).collect::<Vec<_>>().join(", ");
+                    let help = match known.is_empty() {
+                        true => format!("add a [[character.map]] with `name = \"{map}\"`"),
+                        false => format!("it has: {known}"),
+                    };
+                    return wrong(&format!("{at}.joint[{j}].map"), format!("there is no map '{map}'"), help);
+                }
+            }
+            let mut keeper = VolumeKeeper::painted(&rig, written, &maps);
+            if let Some(finer) = &written.subdivide {
+                match subdivide(&rig, &keeper.gammas(&rig), finer) {
+                    Ok(made) => {
+                        for map in &mut maps {
+                            let painted = map.values.iter_mut().enumerate().filter(|(_, v)| !v.is_empty());
+                            painted.for_each(|(m, values)| made.extend(m, values));
+                        }
+                        rig = made.rig;
+                        keeper = VolumeKeeper::painted(&rig, written, &maps);
+                    }
+                    Err(problem) => {
+                        let help = "give a larger `size`, or fewer `levels`";
+                        return wrong(&format!("{at}.subdivide"), problem.to_string(), help);
+                    }
+                }
+            }
+            Some(Arc::new(keeper))
         }
         None => None,
     };
+    let rig = Arc::new(rig);
     Ok(CharacterModel {
         name: character.name.clone(),
         volume,
-        maps: build_maps(at, &character.maps, &rig)?,
+        maps,
         rig,
         clips,
         skinning: character.skinning,
@@ -323,6 +374,20 @@ pub fn check_volume(at: &str, written: &SkinVolume, skinning: Skinning, rig: &Co
     }
     positive(&field("target"), written.target, "1")?;
     not_negative(&field("gain"), written.gain, "1")?;
+    if written.area_rounds > MOST_AREA_ROUNDS {
+        let problem = format!("{} rounds; at most {MOST_AREA_ROUNDS} are possible", written.area_rounds);
+        return wrong(&field("area_rounds"), problem, "4 are enough");
+    }
+    if let Some(SubdivideSkin { levels, size, gamma, margin }) = &written.subdivide {
+        let field = |name: &str| field(&format!("subdivide.{name}"));
+        not_negative(&field("size"), *size, "0")?;
+        not_negative(&field("gamma"), *gamma, "0.1")?;
+        for (name, value) in [("levels", *levels), ("margin", *margin)] {
+            if value > MOST_LEVELS {
+                return wrong(&field(name), format!("{value}; at most {MOST_LEVELS} are possible"), "1");
+            }
+        }
+    }
     for (j, joint) in written.joints.iter().enumerate() {
         let at = field(&format!("joint[{j}]"));
         let field = |name: &str| format!("{at}.{name}");

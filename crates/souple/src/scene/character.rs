@@ -13,6 +13,9 @@ scene_type! {
         pub name: String,
         /// Its skeleton, meshes and clips.
         pub rig: RigSource,
+        /// Bones that are put into the rig, in this order.
+        #[serde(rename = "insert_bone", skip_serializing_if = "Vec::is_empty")]
+        pub inserted: Vec<InsertedBone>,
         /// What is played; several are blended by their weights. Without any, it stands as its file has it.
         #[serde(rename = "clip", skip_serializing_if = "Vec::is_empty")]
         pub clips: Vec<PlayedClip>,
@@ -41,6 +44,7 @@ impl Default for Character {
         Character {
             name: "character".into(),
             rig: RigSource::default(),
+            inserted: Vec::new(),
             clips: Vec::new(),
             skinning: Skinning::default(),
             volume: None,
@@ -74,6 +78,42 @@ scene_type! {
     pub struct RigFile {
         /// Path relative to the scene file.
         pub path: String,
+    }
+}
+
+scene_type! {
+    /// A bone that is put into a rig (ROH-65): it splits another, or branches off it to a point. Lengths are those of the file.
+    #[serde(default)]
+    pub struct InsertedBone {
+        /// Its name.
+        pub name: String,
+        /// Name of the bone that it is put on.
+        pub on: String,
+        /// Where on that: from 0, its joint, to 1, its end.
+        pub at: f64,
+        /// Where a branch leads to, where the mesh was bound; without it the bone is split.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub to: Option<Vec3>,
+        /// Of a split: weights change over this share of the bone before and after.
+        pub blend: f64,
+        /// How it is turned: unit axis times angle in degrees, in the frame of the bone.
+        pub rotate_deg: Vec3,
+        /// How it is shifted, in the frame of the bone.
+        pub shift: Vec3,
+    }
+}
+
+impl Default for InsertedBone {
+    fn default() -> Self {
+        InsertedBone {
+            name: "inserted".into(),
+            on: String::new(),
+            at: 0.5,
+            to: None,
+            blend: 0.25,
+            rotate_deg: [0.0; 3],
+            shift: [0.0; 3],
+        }
     }
 }
 
@@ -238,6 +278,9 @@ scene_type! {
         /// How much they give back; without it, as all others.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub gain: Option<f64>,
+        /// Name of a map of the character that γ is multiplied by.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub map: Option<String>,
         /// Of `automatic`: exponent of 4 ω (1 − ω), where ω is how much of a vertex the joint carries.
         pub weight_exponent: f64,
         /// Of `automatic`: exponent of the distance to the bone.
@@ -272,6 +315,7 @@ impl Default for JointBulge {
             bones: Vec::new(),
             preset: None,
             gain: None,
+            map: None,
             weight_exponent: 1.0,
             distance_exponent: 1.0,
             width: None,

@@ -2,12 +2,12 @@
 //!
 //! Rohmer 2011, section 2.6. Each vertex belongs to a piece of bone where it was bound. Distances to bones are counted in how thick the skin is around them
 //! there, so that they are about 1 on the skin, and the surface of contact is where two of them are the same: halfway between limbs that are as thick as each
-//! other, and further from the thicker one. A vertex has run into another part if that is nearer in this sense, if it was not so where the skin was bound, and if
-//! the bone of it is in front of the vertex: r · n > 0. (The thesis counts bones that are behind it, r · n < 0, as its weights do; but skins that
-//! run into each other face each other.) Normals are carried by the bone of the vertex, as the skin itself may be crumpled there.
+//! other, and further from the thicker one. A vertex has run into another part if it is beyond that surface, if it was not where the skin was bound, and
+//! if it faces the other part. (The thesis counts only bones that are behind a vertex, r · n < 0, as its weights do; but skins that run into each other face
+//! each other.) Normals are carried by the bone of the vertex, as the skin itself may be crumpled there.
 //!
-//! A vertex goes straight to the nearest point of its own bone, until it has left the other part. Vertices that were moved are held while the volume is
-//! brought back by the others (`skin/keeper.rs`), in a few rounds, as those may run into something then.
+//! A vertex goes back along the line between the nearest points of both bones, not to its own bone as in the thesis: beside a fold that leads along the surface of contact. Vertices
+//! that were moved are held while the volume is brought back by the others (`skin/keeper.rs`), in a few rounds, as those may run into something then.
 //!
 //! Not promised: that nothing crosses. Triangles between vertices that are apart may cross where they are large beside the fold; and a vertex that has gone
 //! through the other part, past its bone, is on the wrong side.
@@ -24,6 +24,15 @@ const PLACES: usize = 5;
 
 /// Parts stay apart by this share of their thickness.
 const GAP: f64 = 0.01;
+
+/// Vertices that are nearer to what they would run into than this share of the thickness give way less when the volume is brought back.
+const NEAR: f64 = 0.75;
+
+/// What faces the other part by less than this cosine is on the outside of a joint, or beside it.
+const FACING: f64 = 0.05;
+
+/// Points that are nearer to each other than this share of the thickness are one.
+const SAME: f64 = 1e-3;
 
 /// Halvings of the way to the bone.
 const HALVINGS: usize = 30;
@@ -50,7 +59,9 @@ pub struct Parts {
 struct Near {
     /// The nearest point of it.
     point: DVec3,
-    /// Distance, times the thickness there.
+    /// How thick the skin is there.
+    thickness: f64,
+    /// Distance, times that.
     relative: f64,
 }
 
@@ -68,7 +79,7 @@ impl Segment {
         let below = (at as usize).min(PLACES - 2);
         let share = at - below as f64;
         let thickness = (1.0 - share) * self.thickness[below] + share * self.thickness[below + 1];
-        Near { point, relative: p.distance(point) / thickness }
+        Near { point, thickness, relative: p.distance(point) / thickness }
     }
 
     fn posed(&self, motions: &[BoneMotion]) -> [DVec3; 2] {
@@ -171,39 +182,63 @@ impl Parts {
         Parts { segments, home }
     }
 
-    /// Brings vertices that have run into other parts back, and marks them as held; how many there were. `rest` are places where the skin was bound.
-    pub fn part(&self, motions: &[BoneMotion], rest: &[DVec3], x: &mut [DVec3], held: &mut [bool]) -> usize {
+    /// Brings vertices that have run into other parts back; how many there were. `rest` are places where the skin was bound; `free` gets less for vertices that
+    /// are near what they would run into, and 0 for those that were brought back.
+    pub fn part(&self, motions: &[BoneMotion], rest: &[DVec3], x: &mut [DVec3], free: &mut [f64]) -> usize {
         let posed: Vec<[DVec3; 2]> = self.segments.iter().map(|s| s.posed(motions)).collect();
         let mut moved = 0;
         for (v, &(home, normal)) in self.home.iter().enumerate() {
             let Some(own) = self.segments.get(home as usize) else { continue };
-            let carried = motions[own.bone as usize].matrix.matrix3 * normal;
+            let carried = (motions[own.bone as usize].matrix.matrix3 * normal).normalize_or_zero();
             let mut has_moved = false;
             // As often as there may be parts that it has run into.
             for _ in 0..3 {
-                let Some(other) = self.run_into(home, carried, &posed, rest[v], x[v]) else { break };
-                let target = own.near(posed[home as usize], x[v]).point;
-                let is_free = |p: DVec3| {
-                    let mine = own.near(posed[home as usize], p).relative;
-                    mine <= (1.0 - GAP) * self.segments[other].near(posed[other], p).relative
+                let Some((other, contact)) = self.run_into(home, carried, &posed, rest[v], x[v]) else {
+                    break;
                 };
-                let (mut low, mut high) = (0.0, 1.0);
+                if contact.depth <= 0.0 {
+                    let far = (-contact.depth / (NEAR * contact.thickness)).clamp(0.0, 1.0);
+                    let held = self.folded(home as usize, other, &posed) * (4.0 * contact.facing).min(1.0);
+                    free[v] = free[v].min(1.0 - held * (1.0 - far));
+                    break;
+                }
+                let between = |p: DVec3| {
+                    let near = [home as usize, other].map(|s| self.segments[s].near(posed[s], p));
+                    Contact::between(near, p)
+                };
+                let back = -contact.way;
+                let is_free = |by: f64| between(x[v] + by * back).depth <= -GAP * contact.thickness;
+                // As far as its own bone it is surely free.
+                let (mut low, mut high) = (0.0, contact.furthest);
                 for _ in 0..HALVINGS {
                     let middle = 0.5 * (low + high);
-                    if is_free(x[v].lerp(target, middle)) { high = middle } else { low = middle }
+                    if is_free(middle) { high = middle } else { low = middle }
                 }
-                x[v] = x[v].lerp(target, high);
+                x[v] += high * back;
                 has_moved = true;
             }
             if has_moved {
-                held[v] = true;
+                free[v] = 0.0;
                 moved += 1;
             }
         }
         moved
     }
 
-    /// The part that a vertex is deepest in.
+    /// From 0 to 1 as two bones that meet at a joint are folded by 60 to 90 degrees: before that all is near beside it, and nothing touches. 1 for
+    /// bones that do not meet.
+    fn folded(&self, one: usize, two: usize, posed: &[[DVec3; 2]]) -> f64 {
+        let [a, b] = [one, two].map(|s| &self.segments[s]);
+        for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            if a.ends[i] == b.ends[j] {
+                let away = |s: usize, end: usize| (posed[s][1 - end] - posed[s][end]).normalize_or_zero();
+                return (2.0 * away(one, i).dot(away(two, j)) + 1.0).clamp(0.0, 1.0);
+            }
+        }
+        1.0
+    }
+
+    /// The part that a vertex is deepest in, or nearest to.
     fn run_into(
         &self,
         home: u32,
@@ -211,25 +246,57 @@ impl Parts {
         posed: &[[DVec3; 2]],
         rest: DVec3,
         x: DVec3,
-    ) -> Option<usize> {
+    ) -> Option<(usize, Contact)> {
         let own = &self.segments[home as usize];
-        let mine = own.near(posed[home as usize], x).relative;
-        let mut best = (1.0 - 0.5 * GAP) * mine;
-        let mut found = None;
+        let mine = own.near(posed[home as usize], x);
+        let mut best: Option<(usize, Contact)> = None;
         for (s, other) in self.segments.iter().enumerate() {
-            // Two bones that one carries do not move to each other.
+            // Two pieces of one bone do not move to each other.
             if s == home as usize || other.bone == own.bone {
                 continue;
             }
-            let near = other.near(posed[s], x);
-            if near.relative < best && (near.point - x).dot(normal) > 0.0 {
-                let was = other.near(other.ends, rest).relative;
-                if was >= own.near(own.ends, rest).relative {
-                    best = near.relative;
-                    found = Some(s);
-                }
+            let contact = Contact::between([mine, other.near(posed[s], x)], x);
+            let contact = Contact { facing: contact.way.dot(normal), ..contact };
+            if contact.depth < -NEAR * contact.thickness || contact.facing < FACING {
+                continue;
+            }
+            let is_new = || other.near(other.ends, rest).relative >= own.near(own.ends, rest).relative;
+            if best.is_none_or(|(_, deepest)| contact.depth > deepest.depth) && is_new() {
+                best = Some((s, contact));
             }
         }
-        found
+        best
+    }
+}
+
+/// How a point lies to the surface of contact of two parts.
+#[derive(Clone, Copy, Debug)]
+struct Contact {
+    /// From the nearest point of the own bone to that of the other; none where both are one.
+    way: DVec3,
+    /// How far it is beyond the surface, to first order.
+    depth: f64,
+    /// Cosine between the normal there and the way.
+    facing: f64,
+    /// How far it is beyond its own bone along the way.
+    furthest: f64,
+    /// Of the own part.
+    thickness: f64,
+}
+
+impl Contact {
+    fn between([mine, other]: [Near; 2], p: DVec3) -> Contact {
+        let slope = |near: &Near| (p - near.point).normalize_or_zero() / near.thickness;
+        let (difference, steep) = (mine.relative - other.relative, (slope(&mine) - slope(&other)).length());
+        // Bones that meet are not at the same place to the last bit.
+        let way = other.point - mine.point;
+        let way = if way.length() > SAME * mine.thickness { way.normalize_or_zero() } else { DVec3::ZERO };
+        Contact {
+            way,
+            depth: if steep > 0.0 { difference / steep } else { 0.0 },
+            facing: 0.0,
+            furthest: (p - mine.point).dot(way).max(0.0),
+            thickness: mine.thickness,
+        }
     }
 }

@@ -5,8 +5,11 @@
 //!
 //! D λ = ΔV AA − ΔA VA, D μ = ΔA VV − ΔV VA, D = VV AA − VA², VV = Σ ∇V · G ∇V, VA = Σ ∇V · G ∇A, AA = Σ ∇A · G ∇A.
 //!
-//! (The thesis swaps AA and VV, with which neither is met.) Of ∇A only what is along ∇V counts, as vertices that slide along a surface change how it is cut into
-//! triangles, and not its shape. On a sphere ∇A is along ∇V everywhere, by the same factor: D is 0, and nothing can be done.
+//! (The thesis swaps AA and VV, with which neither is met.) Of ∇A only what is along ∇V counts, ∇A = h ∇V with twice the mean curvature h, as vertices that slide along a surface
+//! change how it is cut into triangles, and not its shape. On a sphere h is the same everywhere: D is 0, and nothing can be done.
+//!
+//! Where a skin is creased h jumps from vertex to vertex, and so would the displacements. So h is smoothed along the surface, and λ and μ are those of the two equations
+//! with it: both are met to first order as before, by smoother displacements that are not quite the least ones.
 
 use glam::{DMat3, DVec3};
 
@@ -40,34 +43,80 @@ pub fn own_area(surface: &Enclosure, x: &[DVec3]) -> f64 {
     crate::measure::area(&surface.triangles()[..surface.own_triangles()], x)
 }
 
-/// Displacements u = G (λ ∇V + μ ∇A) that gain a volume and an area. False, and none, where D is 0.
+/// What of ∇A is along ∇V, as a factor of it, and smoothed: mean curvature of the surface. `passes` of 0 leave it as it is.
+pub fn curvature(
+    surface: &Enclosure,
+    x: &[DVec3],
+    of_volume: &[DVec3],
+    of_area: &[DVec3],
+    passes: usize,
+) -> Vec<f64> {
+    let factor = |(v, a): (&DVec3, &DVec3)| {
+        let square = v.length_squared();
+        if square > 0.0 { a.dot(*v) / square } else { 0.0 }
+    };
+    let mut all: Vec<f64> = of_volume.iter().zip(of_area).map(factor).collect();
+    if passes == 0 {
+        return all;
+    }
+    // A crumpled surface has vertices around which areas cancel: what is there is no curvature of anything.
+    let triangles = &surface.triangles()[..surface.own_triangles()];
+    let mut areas = vec![0.0; x.len()];
+    for t in triangles {
+        let [a, b, c] = t.map(|v| x[v as usize]);
+        let third = twice_area(a, b, c).length() / 6.0;
+        t.iter().for_each(|&v| areas[v as usize] += third);
+    }
+    for ((own, v), area) in all.iter_mut().zip(of_volume).zip(&areas) {
+        *own *= if *area > 0.0 { (v.length() / area).min(1.0) } else { 0.0 };
+    }
+    let (mut sums, mut weights) = (Vec::new(), Vec::new());
+    for _ in 0..passes {
+        sums.clear();
+        sums.resize(x.len(), 0.0);
+        weights.clear();
+        weights.resize(x.len(), 0.0);
+        for t in triangles {
+            let [a, b, c] = t.map(|v| areas[v as usize]);
+            let weight = a + b + c;
+            let mean = t.iter().map(|&v| areas[v as usize] * all[v as usize]).sum::<f64>();
+            for &v in t {
+                sums[v as usize] += mean;
+                weights[v as usize] += weight;
+            }
+        }
+        for ((own, sum), weight) in all.iter_mut().zip(&sums).zip(&weights) {
+            *own = if *weight > 0.0 { sum / weight } else { 0.0 };
+        }
+    }
+    all
+}
+
+/// Displacements u = G (λ + μ h) ∇V that gain a volume and an area. False, and none, where no λ and μ do.
 pub fn displace(
     ease: &[DMat3],
     of_volume: &[DVec3],
     of_area: &[DVec3],
+    h: &[f64],
     [volume, area]: [f64; 2],
     u: &mut [DVec3],
 ) -> bool {
-    // What of ∇A is along ∇V.
-    let along = |v: DVec3, a: DVec3| {
-        let square = v.length_squared();
-        if square > 0.0 { v * (a.dot(v) / square) } else { DVec3::ZERO }
-    };
-    let (mut vv, mut va, mut aa) = (0.0, 0.0, 0.0);
-    for ((g, v), a) in ease.iter().zip(of_volume).zip(of_area) {
-        let a = along(*v, *a);
-        let (gv, ga) = (*g * *v, *g * a);
-        vv += v.dot(gv);
-        va += v.dot(ga);
-        aa += a.dot(ga);
+    // Rows: what both fields gain of the volume, and of the area.
+    let (mut vv, mut vh, mut av, mut ah) = (0.0, 0.0, 0.0, 0.0);
+    for (((g, v), a), h) in ease.iter().zip(of_volume).zip(of_area).zip(h) {
+        let way = *g * *v;
+        vv += v.dot(way);
+        vh += h * v.dot(way);
+        av += a.dot(way);
+        ah += h * a.dot(way);
     }
-    let d = vv * aa - va * va;
-    if d.is_nan() || d <= PARALLEL * vv * aa {
+    let d = vv * ah - vh * av;
+    if d.is_nan() || d.abs() <= PARALLEL * (vv * ah).abs() {
         return false;
     }
-    let [by_volume, by_area] = [(volume * aa - area * va) / d, (area * vv - volume * va) / d];
-    for (((g, v), a), u) in ease.iter().zip(of_volume).zip(of_area).zip(u) {
-        *u = *g * (by_volume * *v + by_area * along(*v, *a));
+    let [evenly, curved] = [(volume * ah - area * vh) / d, (area * vv - volume * av) / d];
+    for (((g, v), h), u) in ease.iter().zip(of_volume).zip(h).zip(u) {
+        *u = *g * ((evenly + curved * h) * *v);
     }
     true
 }
@@ -101,7 +150,8 @@ mod tests {
         let ease: Vec<DMat3> =
             (0..x.len()).map(|k| if k < 12 { DMat3::IDENTITY } else { DMat3::ZERO }).collect();
         let mut u = vec![DVec3::ZERO; x.len()];
-        assert!(!displace(&ease, &v, &a, [0.0, 0.1], &mut u));
+        let h = curvature(&ball, &x, &v, &a, 0);
+        assert!(!displace(&ease, &v, &a, &h, [0.0, 0.1], &mut u));
         assert!(u.iter().all(|u| *u == DVec3::ZERO));
     }
 
@@ -126,16 +176,30 @@ mod tests {
 
         /// Both are met to first order, whatever gives way.
         #[test]
-        fn volume_and_area_are_met(seed in 0u64..1000, volume in -1.0..1.0f64, area in -1.0..1.0f64) {
+        fn volume_and_area_are_met(seed in 0u64..1000, volume in -1.0..1.0f64, area in -1.0..1.0f64, passes in 0usize..3) {
             let (surface, x) = lump(seed, 0.2);
             let (mut v, mut a) = (Vec::new(), Vec::new());
             surface.volume_and_gradient(&x, &mut v, |_, _, _| ());
             area_and_gradient(&surface, &x, &mut a);
             let ease: Vec<DMat3> = (0..x.len() as u64).map(|k| DMat3::IDENTITY * math::uniform(seed, k)).collect();
             let mut u = vec![DVec3::ZERO; x.len()];
-            prop_assert!(displace(&ease, &v, &a, [volume, area], &mut u));
+            let h = curvature(&surface, &x, &v, &a, passes);
+            prop_assert!(displace(&ease, &v, &a, &h, [volume, area], &mut u));
             let gained = |of: &[DVec3]| u.iter().zip(of).map(|(u, g)| u.dot(*g)).sum::<f64>();
             prop_assert!((gained(&v) - volume).abs() < 1e-9 && (gained(&a) - area).abs() < 1e-9);
+            if passes == 0 {
+                // The formula as it is above.
+                let along = |k: usize| h[k] * v[k];
+                let sum = |of: &dyn Fn(usize) -> f64| (0..x.len()).map(of).sum::<f64>();
+                let vv = sum(&|k| v[k].dot(ease[k] * v[k]));
+                let va = sum(&|k| v[k].dot(ease[k] * along(k)));
+                let aa = sum(&|k| along(k).dot(ease[k] * along(k)));
+                let d = vv * aa - va * va;
+                for k in 0..x.len() {
+                    let both = (volume * aa - area * va) * v[k] + (area * vv - volume * va) * along(k);
+                    prop_assert!(u[k].distance(ease[k] * both / d) < 1e-9);
+                }
+            }
         }
     }
 }

@@ -117,6 +117,7 @@ fn power(x: f64, exponent: f64) -> f64 {
 }
 
 /// What a bulge is made from.
+#[derive(Clone, Copy)]
 pub struct BulgeSource<'a> {
     /// Bones.
     pub tree: &'a JointTree,
@@ -128,6 +129,8 @@ pub struct BulgeSource<'a> {
     pub kept: &'a [u32],
     /// Area of each, of the file's lengths.
     pub areas: &'a [f64],
+    /// What is painted on vertices of the mesh, which γ is multiplied by.
+    pub painted: Option<&'a [f64]>,
 }
 
 impl BulgeSource<'_> {
@@ -198,6 +201,8 @@ impl BulgeSource<'_> {
         .into_iter()
         .map(|(v, gamma)| {
             let local = (self.place(v) - place.centre) / length;
+            let painted = |values: &[f64]| values.get(self.kept[v as usize] as usize).copied().unwrap_or(0.0);
+            let gamma = gamma * self.painted.map_or(1.0, painted);
             (v, gamma * along(local.dot(place.along)).max(0.0), local)
         })
         .collect();

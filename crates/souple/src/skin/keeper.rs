@@ -14,9 +14,10 @@ use std::sync::Arc;
 use glam::{DMat3, DVec3};
 
 use super::apart::Parts;
-use super::area::{area_and_gradient, displace, own_area};
+use super::area::{area_and_gradient, curvature, displace, own_area};
 use super::bulge::{Bulge, BulgeSource, JointPlace, joint_places};
-use super::joints::{Bend, JointParts, JointTree, Measured};
+use super::character::MapModel;
+use super::joints::{Bend, Crossing, JointParts, JointTree, Measured};
 use super::rig::{CompiledRig, SkinMesh};
 use super::skinning::{BoneMotion, skin};
 use super::volume::{Enclosure, Yielding, find, three_passes, twice_area};
@@ -36,7 +37,10 @@ const ROUNDS: usize = 4;
 /// Rounds in which parts that run into each other are brought apart.
 const ROUNDS_APART: usize = 6;
 
-/// A step towards a wanted area that leads away from it is halved so many times, and then left out.
+/// Passes that smooth the curvature that the area is brought back by.
+const SMOOTHED: usize = 20;
+
+/// A step towards a wanted area that does not lead there by half of what it should is halved so many times, and then left out.
 const SHORTER: usize = 4;
 
 /// What keeps the volume of the skins of a rig.
@@ -69,8 +73,9 @@ struct Piece {
     facing: f64,
     /// Where it was bound, without morphs.
     bound: Bound,
-    /// To which bone its vertices belong; nothing if parts are not kept apart.
+    /// To which bone its vertices belong, and their areas; nothing if parts are not kept apart.
     apart: Parts,
+    areas: Vec<f64>,
 }
 
 /// What is known of where a piece was bound, which only morphs change.
@@ -134,7 +139,8 @@ pub struct KeeperScratch {
     of_area: Vec<DVec3>,
     ease: Vec<DMat3>,
     before: Vec<DVec3>,
-    held: Vec<bool>,
+    free: Vec<f64>,
+    around: Vec<Yielding>,
     /// What each joint of the last pose did, by node.
     pub joints: Vec<JointVolume>,
 }
@@ -153,8 +159,13 @@ pub struct Pose<'a> {
 }
 
 impl VolumeKeeper {
-    /// For a rig.
+    /// For a rig on which nothing is painted.
     pub fn new(rig: &CompiledRig, written: &SkinVolume) -> VolumeKeeper {
+        VolumeKeeper::painted(rig, written, &[])
+    }
+
+    /// For a rig, with what is painted on it. Joints whose map is not there, or not on their mesh, give way nowhere.
+    pub fn painted(rig: &CompiledRig, written: &SkinVolume, maps: &[MapModel]) -> VolumeKeeper {
         let trees: Vec<Arc<JointTree>> =
             rig.bindings.iter().map(|bones| Arc::new(JointTree::new(&rig.skeleton, bones))).collect();
         let places: Vec<Vec<JointPlace>> =
@@ -183,9 +194,11 @@ impl VolumeKeeper {
                     piece.surface.volume_and_gradient(&bound.places, &mut normals, |_, _, _| ());
                     normals.iter_mut().for_each(|n| *n *= piece.facing);
                     piece.apart = Parts::new(tree, places, mesh, &piece.kept, &bound.places, &normals);
+                    piece.areas.clone_from(&areas);
                 }
                 piece.bound = bound;
-                let source = BulgeSource { tree, places, mesh, kept: &piece.kept, areas: &areas };
+                let source =
+                    BulgeSource { tree, places, mesh, kept: &piece.kept, areas: &areas, painted: None };
                 for crossing in &piece.parts.crossings {
                     let name =
                         &rig.skeleton.names[rig.bindings[mesh.binding][crossing.bone as usize].0 as usize];
@@ -194,6 +207,9 @@ impl VolumeKeeper {
                     let joint = joint.unwrap_or(&others);
                     let (preset, gain) =
                         (joint.preset.unwrap_or(written.preset), joint.gain.unwrap_or(written.gain));
+                    let map = joint.map.as_ref().map(|name| maps.iter().find(|map| map.name == *name));
+                    let painted = map.map(|map| map.map_or(&[][..], |map| &map.values[m]));
+                    let source = BulgeSource { painted, ..source };
                     piece.bulges.push(source.bulge(crossing, joint, preset, gain));
                 }
                 keeper.pieces.push(piece);
@@ -322,6 +338,7 @@ fn pieces(m: usize, mesh: &SkinMesh) -> Vec<Piece> {
             facing: 1.0,
             bound: Bound::default(),
             apart: Parts::default(),
+            areas: Vec::new(),
         });
     }
     let mut of_root: Vec<(u32, usize)> = Vec::new();
@@ -425,9 +442,15 @@ impl Piece {
         }
         let wanted = skinned + scratch.shares.iter().sum::<f64>();
         let largest = LARGEST_BULGE * self.size * cbrt(grown.abs());
+        let has_morphs = !mesh.morphs.is_empty();
+        let is_folded = keeper.written.avoid_crossing && self.part_first(mesh, tree, motions, scratch);
+        let now = if is_folded { self.surface.volume(&scratch.x) } else { skinned };
         let mut kept = match keeper.written.method {
             VolumeMethod::OnePass => self.one_pass(largest, scratch),
-            VolumeMethod::Exact => self.exact(skinned, wanted, largest, scratch),
+            VolumeMethod::Exact => {
+                let next = if is_folded { now + scratch.shares.iter().sum::<f64>() } else { wanted };
+                self.exact(now, next, largest, scratch)
+            }
             VolumeMethod::ThreePasses => self.three_passes(
                 &scratch.bends[mesh.binding],
                 &scratch.shares,
@@ -436,11 +459,15 @@ impl Piece {
             ),
         };
         let mut result = KeptVolume { wanted, ..still };
+        if is_folded {
+            self.yield_all_around(scratch);
+            kept = self.meet(kept, wanted, largest, scratch);
+        }
         if keeper.written.area_rounds > 0 {
             kept = self.keep_area(keeper.written.area_rounds, &mut result, kept, largest, scratch);
         }
         if keeper.written.avoid_crossing {
-            kept = self.keep_apart(motions, !mesh.morphs.is_empty(), wanted, kept, largest, scratch);
+            kept = self.keep_apart(motions, has_morphs, wanted, kept, largest, scratch);
             if keeper.written.area_rounds > 0 {
                 result.area.kept = own_area(&self.surface, &scratch.x);
             }
@@ -618,7 +645,7 @@ impl Piece {
         for _ in 0..rounds {
             self.surface.volume_and_gradient(&scratch.x, &mut scratch.gradient, |_, _, _| ());
             let found = area_and_gradient(&self.surface, &scratch.x, &mut scratch.of_area);
-            let KeeperScratch { gradient, of_area, ease, shares, yielding, displacements, .. } =
+            let KeeperScratch { x, gradient, of_area, ease, shares, yielding, displacements, .. } =
                 &mut *scratch;
             ease.clear();
             ease.resize(self.surface.places(), DMat3::ZERO);
@@ -631,7 +658,8 @@ impl Piece {
                 }
             }
             let missing = [wanted - volume, wanted_area - found];
-            if !displace(ease, gradient, of_area, missing, displacements) {
+            let h = curvature(&self.surface, x, gradient, of_area, SMOOTHED);
+            if !displace(ease, gradient, of_area, &h, missing, displacements) {
                 break;
             }
             let most = displacements.iter().fold(0.0, |most: f64, u| most.max(u.length_squared())).sqrt();
@@ -645,7 +673,7 @@ impl Piece {
                 let (stepped, displacements) = (scratch.shares.clone(), scratch.displacements.clone());
                 let met = self.meet(now, wanted, largest, scratch);
                 let reached = own_area(&self.surface, &scratch.x);
-                is_nearer = (reached - wanted_area).abs() < (found - wanted_area).abs();
+                is_nearer = (reached - wanted_area).abs() < (1.0 - 0.5 * step) * (found - wanted_area).abs();
                 if is_nearer {
                     (volume, result.area.kept) = (met, reached);
                     break;
@@ -661,6 +689,53 @@ impl Piece {
         volume
     }
 
+    /// Brings parts that skinning has run into each other apart, before the volume is brought back, so that it is where a skin has folded; false if none are near.
+    fn part_first(
+        &self,
+        mesh: &SkinMesh,
+        tree: &JointTree,
+        motions: &[BoneMotion],
+        scratch: &mut KeeperScratch,
+    ) -> bool {
+        let KeeperScratch { x, bound, free, yielding, around, shares, gradient, .. } = &mut *scratch;
+        free.clear();
+        free.resize(self.surface.places(), 1.0);
+        around.clear();
+        for ((share, crossing), own) in shares.iter().zip(&self.parts.crossings).zip(&*yielding) {
+            around.push(match *share {
+                0.0 => Yielding::default(),
+                _ => self.all_around(mesh, tree, crossing, own),
+            });
+        }
+        let rest = if mesh.morphs.is_empty() { &self.bound.places } else { &bound.places };
+        self.apart.part(motions, rest, x, free);
+        if free.iter().all(|free| *free == 1.0) {
+            return false;
+        }
+        self.surface.place_lids(x);
+        self.surface.volume_and_gradient(x, gradient, |_, _, _| ());
+        for (share, yielding) in shares.iter_mut().zip(yielding).filter(|(share, _)| **share != 0.0) {
+            let full = yielding.capacity(gradient);
+            yielding.gamma.iter_mut().for_each(|(v, gamma)| *gamma *= free[*v as usize]);
+            // A bulge goes no further than if nothing were in its way; the rest is left to what is around it.
+            *share *= if full > 0.0 { yielding.capacity(gradient) / full } else { 0.0 };
+        }
+        true
+    }
+
+    /// Has joints give way all around, but where parts touch.
+    fn yield_all_around(&self, scratch: &mut KeeperScratch) {
+        let KeeperScratch { free, yielding, around, shares, gradient, .. } = scratch;
+        for ((share, yielding), around) in shares.iter_mut().zip(yielding).zip(around) {
+            yielding.clone_from(around);
+            yielding.gamma.iter_mut().for_each(|(v, gamma)| *gamma *= free[*v as usize]);
+            // What has nothing left that gives way leaves it to others.
+            if yielding.capacity(gradient) <= 0.0 {
+                *share = 0.0;
+            }
+        }
+    }
+
     /// Brings parts that run into each other apart, and the volume back by what is free (ROH-62); the volume that is reached.
     fn keep_apart(
         &self,
@@ -671,28 +746,40 @@ impl Piece {
         largest: f64,
         scratch: &mut KeeperScratch,
     ) -> f64 {
-        scratch.held.clear();
-        scratch.held.resize(self.surface.places(), false);
         for _ in 0..ROUNDS_APART {
-            let KeeperScratch { x, bound, held, yielding, shares, gradient, .. } = &mut *scratch;
+            let KeeperScratch { x, bound, free, gradient, .. } = &mut *scratch;
             let rest = if has_morphs { &bound.places } else { &self.bound.places };
-            if self.apart.part(motions, rest, x, held) == 0 {
+            if self.apart.part(motions, rest, x, free) == 0 {
                 break;
             }
             self.surface.place_lids(x);
             volume = self.surface.volume_and_gradient(x, gradient, |_, _, _| ());
-            for (share, yielding) in shares.iter_mut().zip(yielding) {
-                if *share != 0.0 {
-                    yielding.gamma.retain(|(v, _)| !held[*v as usize]);
-                    // What has nothing left that gives way leaves it to others.
-                    if yielding.capacity(gradient) <= 0.0 {
-                        *share = 0.0;
-                    }
-                }
-            }
+            self.yield_all_around(scratch);
             volume = self.meet(volume, wanted, largest, scratch);
         }
         volume
+    }
+
+    /// How a joint gives way to what is pushed into it: as it does to what it has lost, and all over its two bones, along normals.
+    fn all_around(&self, mesh: &SkinMesh, tree: &JointTree, crossing: &Crossing, own: &Yielding) -> Yielding {
+        let bones = [Some(crossing.bone), tree.parents[crossing.bone as usize]];
+        let everywhere = |(v, kept): (u32, &u32)| {
+            let influences = mesh.influences(*kept as usize).iter();
+            let weight: f64 = influences.filter(|i| bones.contains(&Some(i.0))).map(|i| i.1).sum();
+            (v, weight / self.areas[v as usize])
+        };
+        let even = (0u32..).zip(&self.kept).map(everywhere);
+        let even = even.filter(|(_, gamma)| *gamma > 0.0 && gamma.is_finite());
+        let mut gamma: Vec<(u32, f64)> = own.gamma.iter().copied().chain(even).collect();
+        gamma.sort_by_key(|(v, _)| *v);
+        gamma.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            if same {
+                first.1 += next.1;
+            }
+            same
+        });
+        Yielding { gamma, ease: DMat3::IDENTITY }
     }
 
     fn three_passes(&self, bends: &[Bend], shares: &[f64], yielding: &[Yielding], x: &mut [DVec3]) -> f64 {

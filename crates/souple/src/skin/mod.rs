@@ -13,6 +13,7 @@ pub mod character;
 pub mod clip;
 pub mod generate;
 pub mod incremental;
+pub mod insert;
 pub mod joints;
 pub mod keeper;
 pub mod prisms;

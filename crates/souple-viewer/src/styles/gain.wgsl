@@ -1,6 +1,6 @@
-//! Where the skin of a character has gained volume, red, and lost it, blue: how far it has come out, seen from its bones.
+//! Where the skin of a character has gained and lost volume: red has come out, blue has gone in.
 //! @parameter relief = 0.35 from 0 to 1: how much of the shape is seen as light and shade
-//! @quantity volume
+//! @quantity gain
 //! @flat
 
 fn shade(s: Surface) -> vec4<f32> {
