@@ -498,7 +498,7 @@ fn moment(sheet: &Sheet, frame: usize, file: &PaperFile) -> Moment {
             contacts: Arc::default(),
             crossings: Arc::default(),
             fine: None,
-            gains: None,
+            gains: Arc::default(),
             painted: Arc::default(),
             model: None,
             transform: Mat4::IDENTITY,

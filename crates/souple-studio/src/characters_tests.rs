@@ -130,7 +130,7 @@ fn colours_and_numbers_show_what_a_bent_joint_loses_and_gets_back() {
             simulation.step();
         }
         let moment = capture.moment(&simulation);
-        let gains = moment.items[0].gains.as_ref().unwrap().vertices().to_vec();
+        let gains = moment.items[0].gains.values().to_vec();
         (gains, CharacterInfo::of(&simulation).remove(0).volume)
     };
     let mean = |gains: &[f32]| gains.iter().sum::<f32>() / gains.len() as f32;

@@ -259,7 +259,7 @@ mod tests {
             contacts: Arc::new(Vec::new()),
             crossings: Arc::default(),
             fine: None,
-            gains: None,
+            gains: Arc::default(),
             painted: Arc::default(),
             model: None,
             transform: Mat4::IDENTITY,

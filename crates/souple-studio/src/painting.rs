@@ -304,6 +304,13 @@ impl StudioApp {
         let scene = self.document.scene();
         let written = scene.characters.get(c).filter(|written| written.name == running.name);
         let written = written.ok_or("the characters have changed since it started: start it again first")?;
+        if written.volume.as_ref().is_some_and(|volume| volume.subdivide.is_some()) {
+            // The skin has vertices that its file has not.
+            return Err(
+                "a skin whose triangles are cut (`subdivide`) cannot be painted: leave that out until then"
+                    .into(),
+            );
+        }
         let Some(canvas) = self.easel.canvas(model, collider) else { return Ok(()) };
         let rig = Arc::clone(&running.rig);
         let place = map_of(written, &self.hands.brush);

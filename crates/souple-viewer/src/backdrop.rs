@@ -131,7 +131,7 @@ mod tests {
             contacts: Arc::default(),
             crossings: Arc::default(),
             fine: None,
-            gains: None,
+            gains: Arc::default(),
             painted: Arc::default(),
             model: None,
             transform: Mat4::IDENTITY,

@@ -73,7 +73,7 @@ pub struct Item {
     /// Where bodies cross; the same for all items of a moment.
     pub crossings: Arc<Crossings>,
     /// Where the skin of a character has gained and lost volume; nothing for anything else.
-    pub gains: Option<Arc<Gains>>,
+    pub gains: Arc<Gains>,
     /// What is painted on the skin of a character, from 0 to 1; empty where nothing is.
     pub painted: Arc<Vec<f32>>,
     /// The model that a soft body or a skin was moved by, which knows what solids are made of.
@@ -186,35 +186,38 @@ impl Crossings {
     }
 }
 
-/// Where a skin has gained and lost volume (ROH-23). It takes about as long as posing the character, so it is done when first asked, once.
-#[derive(Debug)]
+/// Where the skin of a character has gained and lost volume (ROH-23): how far it has come out, or gone in, at each of its vertices. Found when first asked, once.
+#[derive(Debug, Default)]
 pub struct Gains {
-    model: Arc<Model>,
-    collider: usize,
-    time: f64,
-    /// How far each vertex has come out, or gone in, m.
-    vertices: OnceLock<Vec<f32>>,
+    /// The model, the collider that is a skin, and the time, s.
+    of: Option<(Arc<Model>, usize, f64)>,
+    values: OnceLock<Vec<f32>>,
 }
 
 impl Gains {
-    /// Of a collider that is a skin, at a time, s.
-    pub fn new(model: &Arc<Model>, collider: usize, time: f64) -> Gains {
-        Gains { model: Arc::clone(model), collider, time, vertices: OnceLock::new() }
+    /// Of a collider that is a skin, at a time.
+    pub fn of(model: Arc<Model>, collider: usize, time: f64) -> Gains {
+        Gains { of: Some((model, collider, time)), values: OnceLock::new() }
     }
 
-    /// How far each vertex has come out, or gone in, seen from its bones, m.
-    pub fn vertices(&self) -> &[f32] {
-        self.vertices.get_or_init(|| self.find().unwrap_or_default())
+    /// One per vertex, m; none of what is no skin.
+    pub fn values(&self) -> &[f32] {
+        self.values.get_or_init(|| self.find().unwrap_or_default())
     }
 
     fn find(&self) -> Option<Vec<f32>> {
-        let carrier = &self.model.colliders.get(self.collider)?.carrier;
-        let Carrier::Skin { character, vertices } = carrier else { return None };
-        let owner = self.model.characters.get(*character)?;
-        let posed = Posed::at(std::slice::from_ref(owner), self.time);
-        let gains = posed.characters.first()?.local_gains(owner);
-        let of = |&(mesh, v): &(u32, u32)| Some(*gains.get(mesh as usize)?.of_vertices.get(v as usize)?);
-        Some(vertices.iter().map(|vertex| (owner.scale * of(vertex).unwrap_or(0.0)) as f32).collect())
+        let (model, collider, time) = self.of.as_ref()?;
+        let Carrier::Skin { character, vertices } = &model.colliders.get(*collider)?.carrier else {
+            return None;
+        };
+        let character = model.characters.get(*character)?;
+        let posed = Posed::at(std::slice::from_ref(character), *time);
+        let gains = posed.characters.first()?.local_gains(character);
+        let at = |&(m, v): &(u32, u32)| {
+            let gain = gains.get(m as usize).and_then(|mesh| mesh.of_vertices.get(v as usize));
+            (character.scale * gain.copied().unwrap_or(0.0)) as f32
+        };
+        Some(vertices.iter().map(at).collect())
     }
 }
 
@@ -360,7 +363,7 @@ impl Capture {
                 speeds: Arc::new(body.v.iter().map(|v| v.length() as f32).collect()),
                 contacts: Arc::new(touching.map(|c| c.vertex).collect()),
                 crossings: Arc::default(),
-                gains: None,
+                gains: Arc::default(),
                 painted: Arc::default(),
                 model: Some(Arc::clone(&model)),
                 transform: Mat4::IDENTITY,
@@ -394,7 +397,11 @@ impl Capture {
                 speeds: Arc::default(),
                 contacts: Arc::default(),
                 crossings: Arc::default(),
-                gains: (!skin.is_empty()).then(|| Arc::new(Gains::new(&model, c, state.time))),
+                gains: if skin.is_empty() {
+                    Arc::default()
+                } else {
+                    Arc::new(Gains::of(Arc::clone(&model), c, state.time))
+                },
                 painted: Arc::clone(&collider.painted),
                 model: (!skin.is_empty()).then(|| Arc::clone(&model)),
                 positions,

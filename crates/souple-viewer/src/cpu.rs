@@ -47,7 +47,7 @@ pub const STYLES: [&str; 10] = [
     "curvature",
     "contact",
     "crossing",
-    "volume",
+    "gain",
     "painted",
 ];
 /// Longest side of a picture, pixels.

@@ -176,7 +176,7 @@ pub fn style_name(style: &Style) -> Arc<str> {
         Style::Curvature => "curvature".into(),
         Style::Contact => "contact".into(),
         Style::Crossing => "crossing".into(),
-        Style::Volume => "volume".into(),
+        Style::Gain => "gain".into(),
         Style::Painted => "painted".into(),
     }
 }
@@ -270,10 +270,10 @@ mod tests {
             looks.bodies.iter().chain(&looks.colliders).map(|look| look.style.to_string()).collect()
         };
         let mut looks = Looks::of_scene(&scene, |_| None);
-        looks.set_style("volume");
-        assert_eq!(styles(&looks), ["standard", "standard", "volume"]);
+        looks.set_style("gain");
+        assert_eq!(styles(&looks), ["standard", "standard", "gain"]);
         looks.set_style("toon");
-        assert_eq!(styles(&looks), ["toon", "standard", "volume"], "there is a body");
+        assert_eq!(styles(&looks), ["toon", "standard", "gain"], "there is a body");
         looks.show_painted();
         assert_eq!(styles(&looks), ["toon", "standard", "painted"]);
         let sheet = StyleSheet::built_in();

@@ -6,7 +6,7 @@
 //!
 //! - `@parameter NAME = DEFAULT from MIN to MAX: text` — a number that looks and sliders can set, at most eight; the
 //!   style calls it as `NAME()`.
-//! - `@quantity strain|stress|velocity|curvature|contact|crossing|volume|painted` — `s.value` is that quantity, from 0 to 1 over the look's range.
+//! - `@quantity strain|stress|velocity|curvature|contact|crossing|gain|painted` — `s.value` is that quantity, from 0 to 1 over the look's range.
 //! - `@transparent` — drawn after the rest, from far to near, back sides first (ESSI-57).
 //! - `@edges` — edges of the mesh are drawn instead of its triangles.
 //! - `@outline` — silhouette lines are added.
@@ -55,7 +55,7 @@ const BUILT_IN: [(&str, &str); 22] = [
     ("curvature", include_str!("styles/curvature.wgsl")),
     ("contact", include_str!("styles/contact.wgsl")),
     ("crossing", include_str!("styles/crossing.wgsl")),
-    ("volume", include_str!("styles/volume.wgsl")),
+    ("gain", include_str!("styles/gain.wgsl")),
     ("painted", include_str!("styles/painted.wgsl")),
 ];
 
@@ -75,7 +75,7 @@ pub enum Quantity {
     /// 1 at the corners of triangles that cross others, 0 elsewhere.
     Crossing,
     /// How far a skin has come out, or gone in, seen from its bones, m.
-    Volume,
+    Gain,
     /// What is painted on a skin, from 0 to 1.
     Painted,
 }
@@ -89,7 +89,7 @@ impl Quantity {
         Quantity::Curvature,
         Quantity::Contact,
         Quantity::Crossing,
-        Quantity::Volume,
+        Quantity::Gain,
         Quantity::Painted,
     ];
 
@@ -102,7 +102,7 @@ impl Quantity {
             Quantity::Curvature => "curvature",
             Quantity::Contact => "contact",
             Quantity::Crossing => "crossing",
-            Quantity::Volume => "volume",
+            Quantity::Gain => "gain",
             Quantity::Painted => "painted",
         }
     }
@@ -116,19 +116,19 @@ impl Quantity {
             Quantity::Curvature => ("1/m", 1.0),
             Quantity::Contact => ("1 touches", 1.0),
             Quantity::Crossing => ("1 crosses", 1.0),
-            Quantity::Volume => ("mm", 1e3),
+            Quantity::Gain => ("mm", 1e3),
             Quantity::Painted => ("0 to 1", 1.0),
         }
     }
 
     /// Whether values below zero mean the opposite: the colour map has zero in its middle.
     pub fn is_signed(self) -> bool {
-        matches!(self, Quantity::Strain | Quantity::Volume)
+        matches!(self, Quantity::Strain | Quantity::Gain)
     }
 
     /// Whether skins of characters have it, and nothing else has.
     pub fn is_of_skins(self) -> bool {
-        matches!(self, Quantity::Volume | Quantity::Painted)
+        matches!(self, Quantity::Gain | Quantity::Painted)
     }
 
     /// The values at the vertices of an item; zeros where it has none.
@@ -140,12 +140,7 @@ impl Quantity {
             (Quantity::Velocity, _) => return filled(item.speeds.to_vec(), count),
             (Quantity::Contact, _) => return marked(&item.contacts, count),
             (Quantity::Crossing, _) => return marked(item.crossing_vertices(), count),
-            (Quantity::Volume, _) => {
-                return filled(
-                    item.gains.as_ref().map_or_else(Vec::new, |gains| gains.vertices().to_vec()),
-                    count,
-                );
-            }
+            (Quantity::Gain, _) => return filled(item.gains.values().to_vec(), count),
             (Quantity::Painted, _) => return filled(item.painted.to_vec(), count),
             (Quantity::Strain, Some(topology)) => match item.solid() {
                 Some(solid) => measure::vertex_solid_strain(solid, topology, &x(), &mut values),
@@ -179,7 +174,7 @@ impl Quantity {
             Quantity::Stress => 1.0,
             Quantity::Velocity => 1e-2,
             Quantity::Curvature => 1e-2,
-            Quantity::Volume => 1e-4,
+            Quantity::Gain => 1e-5,
             Quantity::Contact | Quantity::Crossing | Quantity::Painted => return [0.0, 1.0],
         };
         if self.is_signed() {

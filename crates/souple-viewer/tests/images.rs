@@ -180,7 +180,7 @@ fn styles_look_like_their_references() {
     let Some(mut artist) = artist() else { return };
     let mut failures = Vec::new();
     // Cloth has no skin that could be painted or keep a volume.
-    for style in StyleSheet::built_in_names().filter(|style| !["volume", "painted"].contains(style)) {
+    for style in StyleSheet::built_in_names().filter(|style| !["gain", "painted"].contains(style)) {
         let (_, mut moment, mut looks) =
             if style == "stress" { bent(Look::default()) } else { draped(Look::default()) };
         looks.set_style(style);

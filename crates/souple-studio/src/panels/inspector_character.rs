@@ -49,6 +49,8 @@ struct Names {
     /// Clips: as they are played, and as they are shown.
     clips: Vec<(String, String)>,
     bones: Vec<String>,
+    /// What is painted on it.
+    maps: Vec<String>,
 }
 
 /// What a character is, in a line.
@@ -67,7 +69,10 @@ pub fn character_line(character: &Character) -> String {
 /// Draws the form of a character.
 pub fn show(app: &mut StudioApp, ui: &mut Ui, c: usize) {
     let Some(mut character) = app.document.scene().characters.get(c).map(for_form) else { return };
-    let names = names(app, c, &character.name);
+    let mut names = names(app, c, &character.name);
+    names.bones.extend(character.inserted.iter().map(|bone| bone.name.clone()));
+    let maps = app.document.scene().characters.get(c).map(|character| character.maps.as_slice());
+    names.maps = maps.unwrap_or_default().iter().map(|map| map.name.clone()).collect();
     let docs = Arc::clone(&app.docs);
     let mut form = Form::new(&docs, format!("'{}'", character.name));
     let name = form.name(ui, live("Name", "Character", "name", ""), &character.name);
@@ -89,10 +94,10 @@ pub fn show(app: &mut StudioApp, ui: &mut Ui, c: usize) {
 
 /// What the volume of the running skin is, and what each joint does to it.
 fn volume_now(app: &mut StudioApp, ui: &mut Ui, c: usize) {
-    let mut shown = app.style_override.as_deref() == Some("volume");
+    let mut shown = app.style_override.as_deref() == Some("gain");
     let tip = "Red has come out, blue has gone in, seen from the bone that carries it";
     if ui.checkbox(&mut shown, "Gain and loss as colours").on_hover_text(tip).clicked() {
-        app.set_style(shown.then_some("volume"));
+        app.set_style(shown.then_some("gain"));
     }
     let info = app.shown.characters.get(c).filter(|_| app.runs_document());
     let Some(volume) = info.and_then(|info| info.volume.as_ref()) else {
@@ -145,29 +150,16 @@ fn names(app: &StudioApp, c: usize, name: &str) -> Names {
 }
 
 fn names_of(rig: &Rig) -> Names {
-    Names { clips: clip_names(rig), bones: bone_names(rig) }
+    Names { clips: clip_names(rig), bones: bone_names(rig), maps: Vec::new() }
 }
 
-/// A copy of a character for its form, without a rig that stands in the scene itself and without what is painted: those may be large.
+/// A copy of a character for its form, without what it does not show: a rig that stands in the scene itself, and what is painted.
 fn for_form(character: &Character) -> Character {
     let rig = match &character.rig {
         RigSource::File(file) => RigSource::File(file.clone()),
         RigSource::Inline(_) => RigSource::default(),
     };
-    Character {
-        name: character.name.clone(),
-        rig,
-        clips: character.clips.clone(),
-        skinning: character.skinning,
-        volume: character.volume.clone(),
-        maps: Vec::new(),
-        inserted: character.inserted.clone(),
-        weights: character.weights.clone(),
-        position: character.position,
-        rotate_deg: character.rotate_deg,
-        scale: character.scale,
-        motion: character.motion.clone(),
-    }
+    Character { rig, maps: Vec::new(), ..character.clone() }
 }
 
 /// Writes what a form changed back into its character.
@@ -187,7 +179,7 @@ fn fields(form: &mut Form, ui: &mut Ui, character: &mut Character, names: &Names
         });
     });
     if let Some(volume) = &mut character.volume {
-        section(ui, "Bulges of joints", true, |ui| joint_fields(form, ui, volume, &names.bones));
+        section(ui, "Bulges of joints", true, |ui| joint_fields(form, ui, volume, names));
     }
     section(ui, "Placement", false, |ui| {
         form.vector(
@@ -259,7 +251,8 @@ fn volume_fields(form: &mut Form, ui: &mut Ui, volume: &mut SkinVolume) {
     form.flag(ui, live("Avoid crossing", "SkinVolume", "avoid_crossing", ""), &mut volume.avoid_crossing);
 }
 
-fn joint_fields(form: &mut Form, ui: &mut Ui, volume: &mut SkinVolume, bones: &[String]) {
+fn joint_fields(form: &mut Form, ui: &mut Ui, volume: &mut SkinVolume, names: &Names) {
+    let bones = &names.bones;
     let (preset, gain) = (volume.preset, volume.gain);
     let mut removed = None;
     for (k, joint) in volume.joints.iter_mut().enumerate() {
@@ -272,7 +265,7 @@ fn joint_fields(form: &mut Form, ui: &mut Ui, volume: &mut SkinVolume, bones: &[
             if ui.button("Remove this bulge").clicked() {
                 removed = Some(k);
             }
-            bulge_fields(form, ui, joint, bones, preset, gain);
+            bulge_fields(form, ui, joint, names, preset, gain);
         });
     }
     if let Some(k) = removed {
@@ -309,11 +302,11 @@ fn bulge_fields(
     form: &mut Form,
     ui: &mut Ui,
     joint: &mut JointBulge,
-    bones: &[String],
+    names: &Names,
     general: BulgePreset,
     gain: f64,
 ) {
-    bones_field(form, ui, &mut joint.bones, bones);
+    bones_field(form, ui, &mut joint.bones, &names.bones);
     let mut presets: Vec<(Option<BulgePreset>, &str)> = vec![(None, "as all")];
     presets.extend(PRESETS.iter().map(|(preset, name)| (Some(*preset), *name)));
     let field = live("Preset", "JointBulge", "preset", "");
@@ -344,6 +337,9 @@ fn bulge_fields(
             form.vector(ui, live("x, y, z", "JointBulge", "axes", ""), 0.0..=10.0, axes);
         },
     );
+    let mut maps: Vec<(Option<String>, &str)> = vec![(None, "none")];
+    maps.extend(names.maps.iter().map(|map| (Some(map.clone()), map.as_str())));
+    form.choice(ui, live("Painted", "JointBulge", "map", ""), "", &maps, &mut joint.map);
     curve_field(form, ui, "Profile along the bone", &mut joint.profile_x, "even, or in folds");
     curve_field(form, ui, "Profile along the axis", &mut joint.profile_y, "even");
     curve_field(form, ui, "Profile to the side", &mut joint.profile_z, "that of the preset");

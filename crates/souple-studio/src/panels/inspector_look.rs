@@ -39,7 +39,7 @@ pub const STYLES: [Style; 22] = [
     Style::Curvature,
     Style::Contact,
     Style::Crossing,
-    Style::Volume,
+    Style::Gain,
     Style::Painted,
 ];
 

@@ -123,7 +123,12 @@ pub fn maps(app: &mut StudioApp, ui: &mut Ui, c: usize) {
             app.hands.brush.map.clone_from(&new);
         }
         app.document.step(&format!("rename map '{}'", maps[k].0), |scene| {
-            scene.characters[c].maps[k].name = new;
+            let character = &mut scene.characters[c];
+            let bulges = character.volume.iter_mut().flat_map(|volume| &mut volume.joints);
+            for named in bulges.filter_map(|bulge| bulge.map.as_mut()).filter(|map| **map == maps[k].0) {
+                named.clone_from(&new);
+            }
+            character.maps[k].name = new;
         });
         app.build();
     }

@@ -255,9 +255,9 @@ fn numbers_say_what_each_joint_does_and_colours_show_it() {
     studio.get_by_label("Gain and loss as colours").click();
     studio.run_steps(3);
     let app = studio.state();
-    assert_eq!(&*app.looks.colliders[0].style, "volume");
+    assert_eq!(&*app.looks.colliders[0].style, "gain");
     let (quantity, range) = app.looks.legend(&app.styles, |_| true).expect("a legend");
-    assert!(quantity.name() == "volume" && range[1] > 0.0 && range[0] == -range[1]);
+    assert!(quantity.name() == "gain" && range[1] > 0.0 && range[0] == -range[1]);
 }
 
 #[test]

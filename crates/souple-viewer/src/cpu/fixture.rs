@@ -63,7 +63,7 @@ fn body(name: &str, positions: Vec<Vec3>, mesh: ItemMesh) -> Item {
         contacts: Arc::default(),
         crossings: Arc::default(),
         fine: None,
-        gains: None,
+        gains: Arc::default(),
         painted: Arc::default(),
         model: None,
         transform: Mat4::IDENTITY,

@@ -72,7 +72,7 @@ scene_type! {
         /// Numbers of the style by name, instead of its own; `souple styles` lists them.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         pub parameters: BTreeMap<String, f64>,
-        /// Values at both ends of the colour map of `strain`, `stress`, `velocity`, `curvature`, `contact`, `crossing`, `volume` and `painted`; fitted without it.
+        /// Values at both ends of the colour map of `strain`, `stress`, `velocity`, `curvature`, `contact`, `crossing`, `gain` and `painted`; fitted without it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub range: Option<[f64; 2]>,
         /// Whether the elements of a solid are drawn as lines, with whatever style its surface has (FAU-13).
@@ -130,7 +130,7 @@ scene_type! {
         /// Where bodies cross themselves or each other.
         Crossing,
         /// Where the skin of a character has gained and lost volume: how far it has come out, or gone in, seen from its bones (ROH-23).
-        Volume,
+        Gain,
         /// The first map that is painted on the skin of a character; in the studio, the one in hand.
         Painted,
         /// A WGSL file of your own, relative to the scene (ESSI-54).
