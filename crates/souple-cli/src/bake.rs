@@ -426,20 +426,3 @@ impl ClipReport {
         )
     }
 }
-
-/// A path with the name of a clip in it, which no other has.
-fn named(path: &Path, clip: &str, taken: &mut BTreeSet<String>) -> PathBuf {
-    let (stem, ending) = (
-        path.file_stem().unwrap_or_default().to_string_lossy(),
-        path.extension().unwrap_or_default().to_string_lossy(),
-    );
-    let name = safe_file_stem(clip);
-    let mut free = format!("{stem}-{name}.{ending}");
-    let mut number = 2;
-    // Some disks do not tell upper from lower case.
-    while !taken.insert(free.to_lowercase()) {
-        free = format!("{stem}-{name}-{number}.{ending}");
-        number += 1;
-    }
-    path.with_file_name(free)
-}
