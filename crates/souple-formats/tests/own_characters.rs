@@ -288,7 +288,7 @@ fn runner() -> Rig {
         let angle = 2.0 * PI * u;
         let (up, side) = (angle.cos(), angle.sin());
         let loose = if up < 0.0 { 1.0 + 0.5 * up * up } else { 1.0 };
-        [-0.185 * up * loose, 0.06 * (v - 0.5), 0.185 * side]
+        [-0.172 * up * loose, 0.06 * (v - 0.5), 0.172 * side]
     });
     hang(&mut rig, worn([0.0; 3], strap), "strap", trunk + 3, [0.0; 3], DVec3::ZERO);
     let swing = |t: f64, phase: f64| (2.0 * PI * (2.0 * t + phase)).sin();

@@ -130,7 +130,7 @@ pub(super) fn place_layer(
         let problem = format!("the skin has {} vertices, more than {MAX_VERTICES}", surface.positions.len());
         return wrong(&field, problem, "name some of its `meshes`");
     }
-    if surface.positions.iter().any(|x| !(x.abs().max_element() <= LARGEST)) {
+    if surface.positions.iter().any(|x| !x.is_finite() || x.abs().max_element() > LARGEST) {
         return wrong(
             &field,
             format!("the skin of '{}' is beyond {LARGEST:.0e} m from its origin", character.name),
@@ -312,15 +312,12 @@ fn weld(chosen: &[u32], meshes: &[SkinMesh]) -> Weld {
         let least = run.iter().map(|key| key.3).min().unwrap_or(0);
         run.iter().for_each(|key| first[key.3] = least);
     }
-    let mut particle = vec![0; total];
+    let mut particle: Vec<u32> = Vec::with_capacity(total);
     let mut count = 0;
-    for k in 0..total {
-        particle[k] = if first[k] == k {
-            count += 1;
-            count - 1
-        } else {
-            particle[first[k]]
-        };
+    for (k, &first) in first.iter().enumerate() {
+        let number = if first == k { count } else { particle[first] };
+        count += u32::from(first == k);
+        particle.push(number);
     }
     Weld { particle, count: count as usize }
 }
