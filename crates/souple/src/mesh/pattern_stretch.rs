@@ -21,7 +21,8 @@ pub fn metric(pattern: [DVec2; 3], places: [DVec3; 3]) -> Option<[f64; 3]> {
     let (a, b) = (pattern[1] - pattern[0], pattern[2] - pattern[0]);
     let (p, q) = (places[1] - places[0], places[2] - places[0]);
     let twice_area = a.perp_dot(b);
-    if !(twice_area.abs() > 1e-14 * a.length_squared().max(b.length_squared())) {
+    let has_area = twice_area.abs() > 1e-14 * a.length_squared().max(b.length_squared());
+    if !has_area {
         return None;
     }
     // The columns of T are where the axes of the pattern go.
