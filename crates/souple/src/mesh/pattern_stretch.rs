@@ -22,7 +22,8 @@ pub struct Stretches {
 pub fn deformation(pattern: [DVec2; 3], places: [DVec3; 3]) -> Option<[DVec3; 2]> {
     let (a, b) = (pattern[1] - pattern[0], pattern[2] - pattern[0]);
     let twice_area = a.perp_dot(b);
-    if !(twice_area.is_finite() && twice_area.abs() > 1e-14 * a.length_squared().max(b.length_squared())) {
+    let has_area = twice_area.abs() > 1e-14 * a.length_squared().max(b.length_squared());
+    if !(has_area && twice_area.is_finite()) {
         return None;
     }
     let (f, g) = (places[1] - places[0], places[2] - places[0]);

@@ -86,7 +86,8 @@ pub fn height(sheet_depth: f64, sheet_softness: f64, folds: &[NearFold]) -> f64 
     };
     let most = folds.iter().fold(sheet_depth, |most, f| most.max(f.radius));
     let (mut low, mut high) = (0.0, most);
-    if !(excess(low) > 1e-12) {
+    let rises = excess(low) > 1e-12;
+    if !rises {
         return 0.0;
     }
     while excess(high) > 0.0 && high < 64.0 * most {

@@ -126,7 +126,7 @@ impl Profile {
 
     /// How far cloth slides outwards, over the half width, that is at that share of the way from axis to rim.
     pub fn slide(&self, compression: f64, share_of_way: f64) -> f64 {
-        if !(share_of_way < 1.0) {
+        if share_of_way.is_nan() || share_of_way >= 1.0 {
             return 0.0;
         }
         let (row, share) = self.row(compression);
@@ -143,7 +143,7 @@ impl Profile {
     /// [`lone_height`] gives, between points of a table.
     pub fn lone_height(&self, compression: f64, distance: f64) -> f64 {
         let place = distance / REACH * ACROSS as f64;
-        if !(place < ACROSS as f64) {
+        if place.is_nan() || place >= ACROSS as f64 {
             return 0.0;
         }
         let (row, share) = self.row(compression);
@@ -296,9 +296,7 @@ mod tests {
                     .collect();
                 let pieces: Vec<f64> = points
                     .windows(2)
-                    .map(|w| {
-                        ((w[1].0 - w[0].0).powi(2) + (w[1].1 - w[0].1).powi(2)).sqrt() * 200.0 * (1.0 - v)
-                    })
+                    .map(|w| glam::DVec2::new(w[1].0 - w[0].0, w[1].1 - w[0].1).length() * 200.0 * (1.0 - v))
                     .collect();
                 let even = pieces.iter().fold(0.0f64, |m, p| m.max((p - 1.0).abs()));
                 (pieces.iter().sum::<f64>() / 200.0, even)

@@ -212,7 +212,8 @@ impl Pattern {
             }
             let (a, b) = (c[1] - c[0], c[2] - c[0]);
             let twice = a.perp_dot(b);
-            if !(twice.abs() > 1e-10 * a.length_squared().max(b.length_squared())) {
+            let has_area = twice.abs() > 1e-10 * a.length_squared().max(b.length_squared());
+            if !has_area {
                 return Err(PatternError::NoArea { triangle });
             }
             if twice < 0.0 {
@@ -481,7 +482,7 @@ fn glide_between(a: DVec2, b: DVec2, c: DVec2, d: DVec2) -> Glide {
 }
 
 /// For each corner the turn from the frame of its vertex, and a triangle of each vertex.
-#[allow(clippy::type_complexity)]
+#[expect(clippy::type_complexity, reason = "two lists that are made together")]
 fn vertex_frames(
     vertices: usize,
     triangles: &[[u32; 3]],

@@ -10,6 +10,7 @@ use super::fine::FineMesh;
 use super::fold::{MOST_COMPRESSION, Profile, REACH, SHEET_DEPTH, SOFTNESS, window};
 use super::pattern::{Pattern, Walk, point_segment};
 use super::track::Folds;
+use crate::mesh::vertex_normals;
 
 /// A piece of a fold as a triangle of the pattern sees it.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +72,7 @@ impl Projector {
     }
 
     /// Places of the fine vertices with folds, m; `side` is 1 for folds outwards, along the normals, and −1 for the other side.
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "all that a surface is made of")]
     pub fn surface(
         &mut self,
         pattern: &Pattern,
@@ -214,16 +215,4 @@ fn smooth_place(fine: &FineMesh, v: usize, coarse: &[DVec3], normals: &[DVec3]) 
         + edges[4] * (3.0 * c * c * a)
         + edges[5] * (3.0 * c * a * a)
         + centre * (6.0 * a * b * c)
-}
-
-/// Smooth normals, weighted by area.
-fn vertex_normals(positions: &[DVec3], triangles: &[[u32; 3]], normals: &mut Vec<DVec3>) {
-    normals.clear();
-    normals.resize(positions.len(), DVec3::ZERO);
-    for t in triangles {
-        let [a, b, c] = t.map(|v| positions[v as usize]);
-        let n = (b - a).cross(c - a);
-        t.iter().for_each(|&v| normals[v as usize] += n);
-    }
-    normals.iter_mut().for_each(|n| *n = n.normalize_or(DVec3::Y));
 }
