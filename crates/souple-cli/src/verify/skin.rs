@@ -381,7 +381,7 @@ pub fn weights() -> Vec<Case> {
         souple::skin::weights::weights(&surface, &bones, &how, &Parallel::default()).unwrap_or_default();
     let mut cases = Vec::new();
     for radii in [0.0, 1.0, 2.0, 3.0] {
-        let expected = 0.5 * (-radii as f64).exp();
+        let expected = 0.5 * f64::exp(-radii);
         let at = surface.positions.iter().position(|p| {
             (p.y - 1.0 - radii * radius).abs() < 1e-9 && DVec3::new(p.x, 0.0, p.z).length() > 0.5 * radius
         });

@@ -249,7 +249,7 @@ impl JointParts {
             bones
         };
         // The middle of a lid hangs on all bones of its border.
-        let of_lids: Vec<Vec<u32>> = surface.borders().map(|border| bones_of(border)).collect();
+        let of_lids: Vec<Vec<u32>> = surface.borders().map(bones_of).collect();
         for (t, (triangle, carrier)) in (0u32..).zip(surface.triangles().iter().zip(&carriers)) {
             // Joints between a bone of it and the lowest that carries all of them.
             let mut bones: Vec<u32> = Vec::new();
