@@ -175,7 +175,6 @@ pub fn for_form(body: &Body) -> Body {
         contact: body.contact.clone(),
         velocity: body.velocity,
         look: body.look.clone(),
-        wrinkles: body.wrinkles,
         pins: body.pins.clone(),
         pulls: body.pulls.clone(),
     }

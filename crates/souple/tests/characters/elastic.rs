@@ -109,7 +109,7 @@ fn an_anchor_gives_way_by_its_frequency_at_any_frame_rate() {
             for _ in 0..(4.0 * fps) as u32 {
                 s.step();
             }
-            let sag = 0.5 * 0.02 + 9.81 / (std::f64::consts::TAU * 4.0).powi(2);
+            let sag = 0.5 * 0.02 + 9.81 / souple::math::pow(std::f64::consts::TAU * 4.0, 2.0);
             let rides = &s.control().rides[0];
             for anchor in &layer(&s).anchors {
                 let p = anchor.particle as usize;
@@ -343,7 +343,7 @@ fn dials_are_painted_in_order_and_by_every_source() {
         let mobile = |p: usize| !is_fixed(p) && layer.anchors.iter().all(|a| a.particle as usize != p);
         assert!(mobile(tip), "{source:?}");
         assert_eq!(layer.drag[tip], f64::INFINITY, "{source:?}");
-        let rate = -(0.6f64.ln()) / 0.1;
+        let rate = -souple::math::ln(0.6) / 0.1;
         let rim = body.pinned.iter().map(|p| layer.drag[p.vertex as usize]);
         assert!(
             rim.clone().all(|drag| (drag - rate).abs() < 1e-9),
