@@ -86,7 +86,8 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), 
     }
     entries.sort();
     for (path, is_folder) in entries {
-        let is_scene = path.extension().is_some_and(|end| end == "toml" || end == "json");
+        let is_skeleton = path.to_string_lossy().ends_with(".skeleton.toml");
+        let is_scene = !is_skeleton && path.extension().is_some_and(|end| end == "toml" || end == "json");
         if is_folder && depth > 0 {
             collect(&path, depth - 1, found)?;
         } else if !is_folder && is_scene {

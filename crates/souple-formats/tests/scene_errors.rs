@@ -128,7 +128,7 @@ error: body[0].shape: both 'grid' and 'rope' are given
   |
 6 | [body.shape.rope]
   |             ^^^^
-help: keep exactly one of 'grid', 'rope', 'ball', 'block', 'strands', 'file', 'mesh', 'voxels'",
+help: keep exactly one of 'grid', 'rope', 'ball', 'block', 'strands', 'file', 'mesh', 'voxels', 'skin'",
     );
 }
 

@@ -63,6 +63,8 @@ fn library() -> Vec<PathBuf> {
             let path = entry.path();
             if path.is_dir() {
                 collect(&path, found);
+            } else if path.to_string_lossy().ends_with(".skeleton.toml") {
+                // The bones of a mesh: `own_characters.rs` reads them.
             } else if path.extension().is_some_and(|end| end == "toml" || end == "json") {
                 found.push(path);
             }

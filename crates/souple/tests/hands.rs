@@ -178,8 +178,8 @@ fn snapshots_hold_the_fan_and_older_ones_are_read() {
     assert_eq!(restored.state().fan, s.state().fan);
     // A fan that no command would have made.
     let bytes = s.snapshot();
-    // Before it is said how long the body was still and how many elements may flow, and before the checksum.
-    let radius = bytes.len() - 8 - 8 - 4 - 8;
+    // Before it is said how long the body was still, how many elements may flow and which folds there are, and before the checksum.
+    let radius = bytes.len() - 8 - 12 - 8 - 4 - 8;
     let mut damaged = bytes[..bytes.len() - 8].to_vec();
     damaged[radius..radius + 8].copy_from_slice(&(-1.0f64).to_le_bytes());
     assert!(restored.restore(&snapshot::with_checksum(&damaged)).unwrap_err().to_string().contains("fan"));

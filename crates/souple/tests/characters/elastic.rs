@@ -219,10 +219,11 @@ fn a_layer_survives_teleports_and_violent_motion() {
                 assert!((now - ever).abs() < 2.0, "{solver:?}: {now} %, not {ever} %");
                 continue;
             }
-            let [moved, stayed] = [&s, &still].map(|s| &s.state().bodies[0].x);
-            let there = |x: &DVec3| DVec3::new(10.0 - x.x, x.y, -x.z);
-            let off = moved.iter().zip(stayed).fold(0.0, |m: f64, (a, b)| m.max(a.distance(there(b))));
-            assert!(off < 0.02, "{solver:?} {attachment}: {off}");
+            // It rests, as near to the skin as if nothing had happened. Not in the same places: a limp surface may keep a dent.
+            let speed = s.state().bodies[0].v.iter().map(|v| v.length()).fold(0.0, f64::max);
+            assert!(speed < 1e-3, "{solver:?} {attachment}: {speed}");
+            let [moved, stayed] = [&s, &still].map(furthest);
+            assert!(moved < stayed + 0.02, "{solver:?} {attachment}: {moved}, not {stayed}");
         }
     }
 }
