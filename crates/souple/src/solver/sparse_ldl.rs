@@ -1,8 +1,8 @@
 //! L D Lᵀ of a sparse, symmetric, positive matrix of numbers, for many right-hand sides: with the same bits on every machine, which the factors of
-//! [`super::cholesky`] do not promise.
+//! `solver/cholesky.rs` do not promise.
 //!
 //! Row after row (George and Liu, *Computer solution of large sparse positive definite systems*, 1981): row k of L has entries where those of the matrix in it,
-//! followed up the tree of elimination, lead. The order of elimination is nested dissection by place ([`super::dissection`]).
+//! followed up the tree of elimination, lead. The order of elimination is nested dissection by place (`solver/dissection.rs`).
 
 use glam::DVec3;
 

@@ -1,6 +1,6 @@
 //! Moves the vertices of the fine mesh onto folds (ROH-83, ROH-84, ROH-86).
 //!
-//! A vertex takes part in a fold only if it is near it in the pattern, within [`REACH`](super::fold::REACH) half widths, so that other layers of cloth are never touched. It
+//! A vertex takes part in a fold only if it is near it in the pattern, within [`REACH`] half widths, so that other layers of cloth are never touched. It
 //! first slides along the cloth, to where the section of the fold has it, then rises along its normal to where the fields of cloth and folds sum to 1.
 
 use glam::{DVec2, DVec3};
