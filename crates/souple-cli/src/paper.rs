@@ -8,7 +8,7 @@ use std::time::Instant;
 use glam::{DVec2, DVec3, Mat4};
 use serde::Serialize;
 use souple::Simulation;
-use souple::mesh::TriMesh;
+use souple::mesh::{TriMesh, mesh_edges};
 use souple::paper::{Case, Crease, Handle, Live, PaperError, Pattern, Sheet, outline};
 use souple::scene::{Body, Scene};
 use souple_files::{MovieFormat, SceneFolder, disk, load};
@@ -468,14 +468,7 @@ fn write(args: &PaperArgs, file: &PaperFile, source: &Source, film: &Film) -> Re
 /// What is seen of a sheet.
 fn moment(sheet: &Sheet, frame: usize, file: &PaperFile) -> Moment {
     let mesh = mesh(sheet);
-    let mut edges: Vec<[u32; 2]> = mesh
-        .triangles
-        .iter()
-        .flat_map(|t| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]])
-        .map(|[a, b]| [a.min(b), a.max(b)])
-        .collect();
-    edges.sort_unstable();
-    edges.dedup();
+    let edges: Vec<[u32; 2]> = mesh_edges(&mesh.triangles, &[]).into_iter().map(|(i, j)| [i, j]).collect();
     let size = sheet.pattern.iter().fold(1e-9f64, |size, p| size.max(p.abs().max_element()));
     let item = ItemMesh {
         edge_triangles: geometry::edge_triangles(&edges, &mesh.triangles),

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use glam::{DVec3, Mat4, Quat, Vec3};
 use souple::contact::primitives::Primitive;
 use souple::measure::{intersections, vertex_crossing};
-use souple::mesh::Topology;
+use souple::mesh::{Topology, mesh_edges};
 use souple::model::{BodyModel, Carrier, ColliderForm};
 use souple::scene::Scene;
 use souple::skin::Posed;
@@ -417,11 +417,7 @@ impl Capture {
 
 /// The mesh that a body with folds is drawn by.
 fn fine_mesh(fine: &FineMesh, uvs: &[[f32; 2]]) -> ItemMesh {
-    let mut edges: Vec<[u32; 2]> = (fine.triangles.iter())
-        .flat_map(|t| [(0, 1), (1, 2), (2, 0)].map(|(i, j)| [t[i].min(t[j]), t[i].max(t[j])]))
-        .collect();
-    edges.sort_unstable();
-    edges.dedup();
+    let edges: Vec<[u32; 2]> = mesh_edges(&fine.triangles, &[]).into_iter().map(|(i, j)| [i, j]).collect();
     let uvs: Vec<[f64; 2]> = uvs.iter().map(|uv| uv.map(f64::from)).collect();
     ItemMesh {
         edge_triangles: geometry::edge_triangles(&edges, &fine.triangles),

@@ -487,17 +487,6 @@ impl Control {
     }
 }
 
-/// Whether a body is a sheet or rope whose particles can be doubled: elements, followers, matched shapes, layers of skins and folds know theirs by
-/// number.
-fn can_be_cut(body: &BodyModel) -> bool {
-    let topology = &body.topology;
-    !topology.is_solid()
-        && topology.mapping.is_empty()
-        && body.layer.is_none()
-        && body.wrinkles.is_none()
-        && body.energies.iter().all(|e| e.name() != "shape matching")
-}
-
 /// Where a supported particle is when characters are posed so, m: its script or what carries it, then what commands moved its set by.
 pub(crate) fn pin_position(
     model: &Model,
@@ -639,7 +628,7 @@ pub(crate) fn check(
         }
         Command::Cut { body: name, from, to, eye } => {
             let b = body(name)?;
-            if !can_be_cut(&model.bodies[b]) {
+            if !model.bodies[b].can_be_cut() {
                 return refuse(format!(
                     "body '{name}' cannot be cut: only sheets and ropes of springs are, not solids, what follows cells or a skin, matched shapes, or cloth with folds"
                 ));
@@ -773,7 +762,7 @@ fn apply(command: &Command, model: &Model, state: &mut State) {
         }
         Command::Cut { body, from, to, eye } => {
             let (Some(b), Some(blade)) = (model.body_index(body), blade(*eye, *from, *to)) else { return };
-            if !can_be_cut(&model.bodies[b]) {
+            if !model.bodies[b].can_be_cut() {
                 return;
             }
             let body = &mut state.bodies[b];

@@ -157,6 +157,16 @@ impl BodyModel {
         self.energies.iter().map(|e| e.plastic_elements()).sum()
     }
 
+    /// Whether it is a sheet or rope whose particles can be doubled: elements, followers, matched shapes, layers of skins and folds know theirs by
+    /// number.
+    pub fn can_be_cut(&self) -> bool {
+        !self.topology.is_solid()
+            && self.topology.mapping.is_empty()
+            && self.layer.is_none()
+            && self.wrinkles.is_none()
+            && self.energies.iter().all(|e| e.name() != "shape matching")
+    }
+
     /// Whether all its supports, of which it has some, or all that holds a part of a skin, follow that character.
     pub fn hangs_on(&self, character: usize) -> bool {
         let follows = |pin: &PinModel| match &pin.carrier {
