@@ -197,15 +197,24 @@ impl Workspace {
             solver.substep(frame.parallel, substep);
             return;
         }
-        self.solve(frame, shares.0, &ContactSprings::default(), false);
+        self.solve(frame, shares.0, &ContactSprings::default(), None);
         self.follow(frame.model);
     }
 
-    /// Solves the system of a substep that begins at share `s0` of the frame, with these contacts; again, if it was with others.
-    pub(crate) fn solve(&mut self, frame: &Frame, s0: f64, springs: &ContactSprings, again: bool) {
+    /// Solves the system of a substep that begins at share `s0` of the frame, with these contacts; again from some velocities on, if it was with others.
+    /// Returns [`crate::solver::Solver::slopes`] of the way from there.
+    pub(crate) fn solve(
+        &mut self,
+        frame: &Frame,
+        s0: f64,
+        springs: &ContactSprings,
+        again: Option<&[DVec3]>,
+    ) -> [f64; 2] {
         let Frame { model, control, parallel } = *frame;
-        let Workspace { b, method: Method::Substeps(solver), candidate, inverse_masses, h, .. } = self else {
-            return;
+        let Workspace { b, method: Method::Substeps(solver), candidate, inverse_masses, h, x0, v0, .. } =
+            self
+        else {
+            return [0.0; 2];
         };
         let BodyState { x, v, topology, plastic, .. } = candidate;
         let problem = Problem {
@@ -223,14 +232,9 @@ impl Workspace {
         };
         let t = control.t0 + s0 * (control.t1 - control.t0);
         solver.advance(&problem, x, v, t, *h);
-        self.bring_followers();
-    }
-
-    /// Puts followers where their parents are.
-    pub(crate) fn bring_followers(&mut self) {
-        let BodyState { x, v, topology, .. } = &mut self.candidate;
         topology.mapping.apply(x);
         topology.mapping.apply_j(v);
+        if again.is_some() { solver.slopes(&problem, (x0, v0), v, t) } else { [0.0; 2] }
     }
 
     /// Ends what solves began, after which followers are in place: a rigid body gets its shape, stretch limits are kept.

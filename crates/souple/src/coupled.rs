@@ -32,6 +32,11 @@ pub(crate) struct Coupled {
     links: Links,
     /// What holds its bodies, and what they hold on.
     contacts: HeldContacts,
+    /// Places and velocities when the substep began,
+    start: (Vec<DVec3>, Vec<DVec3>),
+    /// where solves have led,
+    solved: (Vec<DVec3>, Vec<DVec3>),
+    /// and where particles are now.
     x: Vec<DVec3>,
     v: Vec<DVec3>,
     inverse_masses: Vec<f64>,
@@ -81,6 +86,8 @@ impl Coupled {
                 topology: Topology::default(),
                 links: Links::default(),
                 contacts: HeldContacts::default(),
+                start: Default::default(),
+                solved: Default::default(),
                 x: Vec::new(),
                 v: Vec::new(),
                 inverse_masses: Vec::new(),
@@ -113,7 +120,7 @@ impl Coupled {
     ) {
         self.fit(frame.model, works);
         self.contacts.clear();
-        let start = self.gather_start(works);
+        self.gather_start(works);
         let h = works[self.members[0]].step_length();
         let usual = frame.model.usual_step(works[self.members[0]].b);
         self.members.iter().for_each(|k| works[*k].guess(frame.model.gravity));
@@ -127,14 +134,12 @@ impl Coupled {
             if round == held::ROUNDS {
                 break;
             }
-            let Coupled { contacts, members, first: firsts, .. } = self;
-            let steps = (h, usual);
-            let at = (&start.0[..], &start.1[..]);
+            let Coupled { contacts, members, first: firsts, start, topology, .. } = self;
             for (&k, &begin) in members.iter().zip(&*firsts).filter(|(k, _)| works[**k].lies()) {
                 works[k].meet_colliders(frame, shares, |v, c, mut meeting| {
                     meeting.particles.iter_mut().for_each(|(p, _)| *p += begin as u32);
-                    changed |=
-                        contacts.expect(Key::Collider(v + begin as u32, c), &meeting, at, steps, round == 0);
+                    let key = Key::Collider(v + begin as u32, c);
+                    changed |= contacts.expect(key, &meeting, &start.0, round == 0);
                 });
             }
             meet(works, &mut |key, owners, mut meeting| {
@@ -142,15 +147,57 @@ impl Coupled {
                     let place = members.iter().position(|k| *k == body).unwrap_or_default();
                     particle.0 = if body < works.len() { firsts[place] as u32 + local } else { 0 };
                 }
-                changed |= contacts.expect(key, &meeting, at, steps, round == 0);
+                changed |= contacts.expect(key, &meeting, &start.0, round == 0);
             });
             if round > 0 && !changed {
                 break;
             }
+            let inverse_mass = |p: u32| {
+                let place = firsts.partition_point(|first| *first <= p as usize) - 1;
+                works[members[place]].inverse_masses()[p as usize - firsts[place]]
+            };
+            contacts.arrange(&topology.mapping, inverse_mass, &start.1, (h, usual));
             self.members.iter().for_each(|k| works[*k].begin_again());
-            self.solve(frame, works, shares.0, round > 0);
+            let slopes = self.solve(frame, works, shares.0, round > 0);
+            if round > 0 {
+                self.go_towards(works, slopes, h);
+            }
+            self.solved.0.clone_from(&self.x);
+            self.solved.1.clone_from(&self.v);
         }
         self.tell_contacts(works);
+    }
+
+    /// Goes from where the last solve led towards where this one does, as far as contacts allow.
+    fn go_towards(&mut self, works: &mut [Workspace], slopes: [f64; 2], h: f64) {
+        let Coupled { x, v, solved: (from_x, from_v), contacts, members, first, .. } = self;
+        let way = contacts.way((&*from_x, &*from_v), (&*x, &*v), slopes, h);
+        if way == 1.0 {
+            return;
+        }
+        let mix = |to: &mut [DVec3], from: &[DVec3]| {
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = from.lerp(*to, way))
+        };
+        mix(x, from_x);
+        mix(v, from_v);
+        Self::tell_places(members, first, (x, v), works);
+    }
+
+    /// Tells its bodies where their particles are, and their velocities.
+    fn tell_places(
+        members: &[usize],
+        first: &[usize],
+        (x, v): (&[DVec3], &[DVec3]),
+        works: &mut [Workspace],
+    ) {
+        for (&k, first) in members.iter().zip(first) {
+            let candidate = &mut works[k].candidate;
+            let n = candidate.x.len();
+            if !candidate.frozen {
+                candidate.x.copy_from_slice(&x[*first..first + n]);
+                candidate.v.copy_from_slice(&v[*first..first + n]);
+            }
+        }
     }
 
     /// Ends what solves began for all its bodies.
@@ -176,13 +223,15 @@ impl Coupled {
         }
     }
 
-    /// Places and velocities of all particles when the substep began.
-    fn gather_start(&self, works: &[Workspace]) -> (Vec<DVec3>, Vec<DVec3>) {
-        let starts = || self.members.iter().map(|k| works[*k].start());
-        (
-            starts().flat_map(|(x, _)| x.iter().copied()).collect(),
-            starts().flat_map(|(_, v)| v.iter().copied()).collect(),
-        )
+    /// Finds places and velocities of all particles when the substep began.
+    fn gather_start(&mut self, works: &[Workspace]) {
+        let Coupled { members, start: (x, v), .. } = self;
+        x.clear();
+        v.clear();
+        for (own_x, own_v) in members.iter().map(|k| works[*k].start()) {
+            x.extend(own_x);
+            v.extend(own_v);
+        }
     }
 
     /// Places and velocities of all particles now.
@@ -218,14 +267,18 @@ impl Coupled {
         }
     }
 
-    fn solve(&mut self, frame: &Frame, works: &mut [Workspace], s0: f64, again: bool) {
+    /// Solves the system of a substep that begins at share `s0` of the frame; again from where solves have led, if it was with other contacts. Returns
+    /// [`crate::solver::Solver::slopes`] of the way from there.
+    fn solve(&mut self, frame: &Frame, works: &mut [Workspace], s0: f64, again: bool) -> [f64; 2] {
         let Frame { model, control, parallel } = *frame;
         if let [alone] = self.members[..] {
-            if !works[alone].candidate.frozen {
-                works[alone].solve(frame, s0, &self.contacts.springs, again);
-            }
+            let again = again.then_some(&self.solved.1[..]);
+            let slopes = match works[alone].candidate.frozen {
+                true => [0.0; 2],
+                false => works[alone].solve(frame, s0, &self.contacts.springs, again),
+            };
             self.gather(works);
-            return;
+            return slopes;
         }
         self.fit(model, works);
         self.gather(works);
@@ -240,10 +293,12 @@ impl Coupled {
             inverse_masses,
             plastic,
             contacts,
+            start,
+            solved,
             ..
         } = self
         else {
-            return;
+            return [0.0; 2];
         };
         inverse_masses.clear();
         plastic.clear();
@@ -277,20 +332,16 @@ impl Coupled {
             inverse_masses,
             layer: None,
             contacts: solver.takes_contacts().then_some(&contacts.springs),
-            again,
+            again: again.then_some(&solved.1[..]),
         };
         let t = control.t0 + s0 * (control.t1 - control.t0);
         solver.advance(&problem, x, v, t, works[members[0]].step_length());
-        for (&k, first) in members.iter().zip(&*first) {
-            let work = &mut works[k];
-            let n = work.candidate.x.len();
-            if !work.candidate.frozen {
-                work.candidate.x.copy_from_slice(&x[*first..first + n]);
-                work.candidate.v.copy_from_slice(&v[*first..first + n]);
-                work.bring_followers();
-            }
-        }
+        topology.mapping.apply(x);
+        topology.mapping.apply_j(v);
+        let slopes = if again { solver.slopes(&problem, (&start.0, &start.1), v, t) } else { [0.0; 2] };
+        Self::tell_places(members, first, (x, v), works);
         self.gather(works);
+        slopes
     }
 
     /// What of its linear solves was cut short since it was last asked.

@@ -527,9 +527,12 @@ pub(super) fn wide(p: Point) -> DVec3 {
     DVec3::new(p[0].into(), p[1].into(), p[2].into())
 }
 
+/// What is rounded to 32 bits is in a plane if it rises out of it by this share of how far it is from the origin.
+const IN_PLANE: f64 = 4.0 * f32::EPSILON as f64;
+
 /// Where an edge pierces a triangle. Volumes that are 0 are given a side by the numbers of the vertices, the same one in all triangles that
 /// ask: an edge through a common edge of two triangles pierces one.
-fn pierce(ends: [u32; 2], triangle: u32, corners: [u32; 3], places: &[Point]) -> Option<Crossing> {
+pub(super) fn pierce(ends: [u32; 2], triangle: u32, corners: [u32; 3], places: &[Point]) -> Option<Crossing> {
     if corners.iter().any(|v| *v == NONE || ends.contains(v)) {
         return None;
     }
@@ -539,6 +542,11 @@ fn pierce(ends: [u32; 2], triangle: u32, corners: [u32; 3], places: &[Point]) ->
     let (first, second) = (normal.dot(from - a), normal.dot(to - a));
     let rises = second >= 0.0;
     if (first >= 0.0) == rises || !(second - first).is_finite() {
+        return None;
+    }
+    // Of an edge in the plane of a triangle, as far as places in 32 bits can tell, sides are rounding alone.
+    let far = [from, to, a, b, c].iter().fold(0.0f64, |far, x| far.max(x.abs().max_element()));
+    if (second - first).abs() <= IN_PLANE * far * normal.length() {
         return None;
     }
     if [a, b, c].iter().any(|x| *x == from || *x == to) {

@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use crate::contact::surface::Surface;
-use crate::contact::untangle::{Crossing, Pull, Tangle, contour, unit_normal, wide};
+use crate::contact::untangle::{Crossing, Pull, Tangle, contour, pierce, unit_normal, wide};
 use crate::lanes::{Instructions, Point};
 use crate::math::{cos, noise_vector, rotation, sin, uniform};
 use crate::measure::intersections;
@@ -472,4 +472,20 @@ fn sheets_thrown_together_get_free() {
     free.sort_unstable();
     println!("{} free, median {:?}, at most {:?} rounds", free.len(), free.get(free.len() / 2), free.last());
     assert_eq!(left, 0);
+}
+
+#[test]
+fn an_edge_in_the_plane_of_a_triangle_beside_it_does_not_pierce_it() {
+    // The side of a box that has been turned by 10⁻⁴: what is left of the heights is rounding.
+    let places = [
+        [-0.49999943, 0.0019637148, -0.049999967, 0.0],
+        [-0.50000715, 0.051963713, 3.3208522e-8, 0.0],
+        [-0.49999943, 0.0019637148, 3.3144012e-8, 0.0],
+        [-0.50000715, 0.051963713, 0.050000034, 0.0],
+        [-0.49999943, 0.0019637148, 0.050000034, 0.0],
+    ];
+    assert_eq!(pierce([0, 1], 0, [2, 3, 4], &places), None);
+    // Some thousandths of a millimetre out of the plane it does.
+    let through = [[-0.5, 0.02, 0.03, 0.0], [-0.500008, 0.03, 0.035, 0.0], places[2], places[3], places[4]];
+    assert!(pierce([0, 1], 0, [2, 3, 4], &through).is_some());
 }

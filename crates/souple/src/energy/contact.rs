@@ -6,18 +6,24 @@
 //!   f(δ) = k δ / (1 − δ/d)  for 0 < δ,
 //!
 //! which grows beyond all bounds as the gap closes, so that a light skin carries whatever lies on it, and is a plain spring for what is light. It
-//! rubs with Coulomb's force: as long as that is less than μ f, it is what holds both sides together, a brake −c u on their sliding velocity u
-//! on top of a force λ; more than that and it is a brake with c = μ f/|u|, which never turns the sliding round, however large f is.
+//! rubs with Coulomb's force: a brake −c u on the sliding velocity u on top of a force λ, which holds both sides together, and no more than
+//! Coulomb's law allows for the push that was found last, μ f:
+//!
+//!   r(u) = the nearest to λ − c u that is no longer than μ f.
+//!
+//! Both are derivatives of convex functions, of the depth and of the sliding velocity, so that a step with contacts is a convex
+//! problem with one answer as long as μ f and λ stand.
 //!
 //! Both are linear inside one solve: f by its tangent at a depth a, with the fixed direction n, so that the derivative is f′(a) w wᵀ ⊗ n nᵀ;
-//! the brake by c w wᵀ ⊗ (1 − n nᵀ). Both are positive semi-definite: the system stays positive definite whatever touches. Who solves the
-//! step looks at what came out, moves a, λ and the list itself to where that was, and solves again (`contact/held.rs`): Newton's method for
-//! the push, the method of multipliers for friction. So what sticks does not creep, and friction is part of the same balance of
-//! forces as elasticity, which it cannot upset.
+//! r by a force and a brake, g w wᵀ ⊗ (1 − n nᵀ). Both are positive semi-definite: the system stays positive definite whatever touches. Who solves the
+//! step goes as far towards what came out as the laws themselves say, moves a, λ, μ f and the list itself to where that is, and solves again
+//! (`contact/held.rs`): Newton's method with a search along the line for the push, the method of multipliers for friction. So what sticks does not creep,
+//! and friction is part of the same balance of forces as elasticity, which it cannot upset.
 
 use glam::{DMat3, DVec3};
 
 use super::{Configuration, Energy, PairBlock, Part, outer};
+use crate::mapping::Mapping;
 
 /// From this share of the distance on the law goes on as its tangent.
 const STEEPEST: f64 = 0.9;
@@ -39,11 +45,17 @@ pub struct ContactSpring {
     pub friction: f64,
     /// Velocity of what it touches, m/s; 0 where both sides are among the particles.
     pub drift: DVec3,
-    /// The depth a where the law is replaced by its tangent, m.
+    /// The most that friction can be, μ f, N.
+    pub most: f64,
+    /// What friction holds with where nothing slides, λ, N, along the surface.
+    pub multiplier: DVec3,
+    /// How strongly it brakes what slides, c, N·s/m, up to its most.
+    pub firm: f64,
+    /// The depth a where the law of the push is replaced by its tangent, m; it is open, and does nothing, if that is not more than 0.
     pub at: f64,
-    /// The force of friction at no sliding, λ, N, along the surface.
+    /// The force that friction is replaced by at no sliding, N, along the surface,
     pub held: DVec3,
-    /// The brake c, N·s/m.
+    /// and its brake g, N·s/m.
     pub grip: f64,
 }
 
@@ -70,10 +82,25 @@ impl ContactSpring {
         (self.stiffness * self.distance * value, self.stiffness * slope)
     }
 
+    /// The friction r(u), N.
+    pub fn friction_force(&self, slip: DVec3) -> DVec3 {
+        (self.multiplier - slip * self.firm).clamp_length_max(self.most)
+    }
+
+    /// Whether it does anything inside one solve.
+    pub fn is_closed(&self) -> bool {
+        self.at > 0.0
+    }
+
     /// What it pushes with at a depth inside one solve: the tangent of the law, N.
     pub fn linear_push(&self, depth: f64) -> f64 {
-        let (push, slope) = self.push(self.at);
+        let (push, slope) = self.tangent();
         push + slope * (depth - self.at)
+    }
+
+    /// The push where the tangent is taken, N, and its slope, N/m.
+    fn tangent(&self) -> (f64, f64) {
+        if self.is_closed() { self.push(self.at) } else { (0.0, 0.0) }
     }
 
     /// −hx ∂f/∂x and −hv ∂f/∂v of the gap, in one block.
@@ -88,11 +115,65 @@ impl ContactSpring {
 pub struct ContactSprings {
     /// In an order that depends on the contacts only.
     pub springs: Vec<ContactSpring>,
+    /// What moves the gap of each: independent particles, and what each counts, one list after the other.
+    rows: Vec<(u32, f64)>,
+    /// Where each list ends.
+    ends: Vec<u32>,
 }
 
 impl ContactSprings {
-    fn blocks<'e>(&'e self, elements: &'e [f64]) -> impl Iterator<Item = (&'e ContactSpring, &'e [f64; 2])> {
-        self.springs.iter().zip(elements.as_chunks::<2>().0)
+    /// Of particles that may follow others: what acts on them acts on what they follow. Call it when the list has changed.
+    pub fn lay_out(&mut self, mapping: &Mapping) {
+        let done = self.ends.len().min(self.springs.len());
+        self.ends.truncate(done);
+        self.rows.truncate(self.ends.last().map_or(0, |end| *end as usize));
+        for spring in &self.springs[done..] {
+            let begin = self.rows.len();
+            for (v, weight) in spring.particles.iter().filter(|(_, w)| *w != 0.0) {
+                self.rows.extend(mapping.parents(*v).map(|(parent, w)| (parent, w * weight)));
+            }
+            // Sides that follow the same particles are one list of these.
+            self.rows[begin..].sort_unstable_by_key(|(parent, _)| *parent);
+            let mut last = begin;
+            for k in begin + 1..self.rows.len() {
+                if self.rows[k].0 == self.rows[last].0 {
+                    self.rows[last].1 += self.rows[k].1;
+                } else {
+                    last += 1;
+                    self.rows[last] = self.rows[k];
+                }
+            }
+            self.rows.truncate(self.rows.len().min(last + 1));
+            self.ends.push(self.rows.len() as u32);
+        }
+    }
+
+    /// Puts another contact in the place of one.
+    pub fn replace(&mut self, k: usize, spring: ContactSpring) {
+        self.springs[k] = spring;
+        self.ends.truncate(k);
+    }
+
+    /// Forgets all contacts.
+    pub fn clear(&mut self) {
+        self.springs.clear();
+        self.rows.clear();
+        self.ends.clear();
+    }
+
+    /// What moves the gap of each contact.
+    pub fn rows(&self) -> impl Iterator<Item = &[(u32, f64)]> {
+        let begins = std::iter::once(0).chain(self.ends.iter().map(|end| *end as usize));
+        begins.zip(&self.ends).map(|(begin, end)| &self.rows[begin..*end as usize])
+    }
+
+    /// Those that do something, with their rows and their blocks.
+    fn blocks<'e>(
+        &'e self,
+        elements: &'e [f64],
+    ) -> impl Iterator<Item = (&'e ContactSpring, &'e [(u32, f64)], &'e [f64; 2])> {
+        let all = self.springs.iter().zip(self.rows()).zip(elements.as_chunks::<2>().0);
+        all.filter(|((spring, _), _)| spring.is_closed()).map(|((spring, row), e)| (spring, row, e))
     }
 }
 
@@ -103,7 +184,7 @@ impl Energy for ContactSprings {
 
     fn value(&self, q: &Configuration) -> f64 {
         let energy = |s: &ContactSpring| {
-            let (push, slope) = s.push(s.at);
+            let (push, slope) = s.tangent();
             let deeper = s.depth(q.x) - s.at;
             push * deeper + 0.5 * slope * deeper * deeper
         };
@@ -111,44 +192,44 @@ impl Energy for ContactSprings {
     }
 
     fn add_force(&self, q: &Configuration, f: &mut [DVec3]) {
-        for s in &self.springs {
+        for (s, row) in self.springs.iter().zip(self.rows()).filter(|(s, _)| s.is_closed()) {
             let push = s.normal * s.linear_push(s.depth(q.x)) + s.held - s.slip(q.v) * s.grip;
-            s.particles.iter().for_each(|(v, w)| f[*v as usize] += push * *w);
+            row.iter().for_each(|(v, w)| f[*v as usize] += push * *w);
         }
     }
 
     fn linearise(&self, _q: &Configuration, hx: f64, hv: f64, elements: &mut Vec<f64>) {
         elements.clear();
-        elements.extend(self.springs.iter().flat_map(|s| [hx * s.push(s.at).1, hv * s.grip]));
+        elements.extend(self.springs.iter().flat_map(|s| [hx * s.tangent().1, hv * s.grip]));
+    }
+
+    fn moves_followers(&self, _q: &Configuration, _elements: &[f64]) -> bool {
+        false
     }
 
     fn add_product(&self, _q: &Configuration, elements: &[f64], part: Part, d: &[DVec3], out: &mut [DVec3]) {
-        for (s, [push, rub]) in self.blocks(elements) {
-            let gap: DVec3 = s.particles.iter().map(|(v, w)| d[*v as usize] * *w).sum();
+        for (s, row, [push, rub]) in self.blocks(elements) {
+            let gap: DVec3 = row.iter().map(|(v, w)| d[*v as usize] * *w).sum();
             let along = s.normal * s.normal.dot(gap);
             let rub = if part == Part::Stiffness { 0.0 } else { *rub };
             let change = along * *push + (gap - along) * rub;
-            s.particles.iter().for_each(|(v, w)| out[*v as usize] += change * *w);
+            row.iter().for_each(|(v, w)| out[*v as usize] += change * *w);
         }
     }
 
     fn add_diagonal(&self, _q: &Configuration, elements: &[f64], diagonal: &mut [DMat3]) {
-        for (s, e) in self.blocks(elements) {
+        for (s, row, e) in self.blocks(elements) {
             let block = s.block(e);
-            s.particles.iter().for_each(|(v, w)| diagonal[*v as usize] += block * (*w * *w));
+            row.iter().for_each(|(v, w)| diagonal[*v as usize] += block * (*w * *w));
         }
     }
 
     fn add_pairs(&self, _q: &Configuration, elements: &[f64], pairs: &mut Vec<PairBlock>) {
-        for (s, e) in self.blocks(elements) {
+        for (s, row, e) in self.blocks(elements) {
             let block = s.block(e);
-            for a in 0..4 {
-                for b in a + 1..4 {
-                    let ((i, wi), (j, wj)) = (s.particles[a], s.particles[b]);
-                    if wi * wj != 0.0 {
-                        pairs.push(PairBlock { i, j, block: block * (wi * wj) });
-                    }
-                }
+            for (k, (i, wi)) in row.iter().enumerate() {
+                let others = row[k + 1..].iter();
+                pairs.extend(others.map(|(j, wj)| PairBlock { i: *i, j: *j, block: block * (wi * wj) }));
             }
         }
     }
@@ -174,12 +255,21 @@ mod tests {
             stiffness: 7.0,
             friction: 0.5,
             drift: DVec3::new(0.1, 0.2, -0.1),
+            most: 2.0,
+            multiplier: DVec3::ZERO,
+            firm: 3.0,
             at: 0.3,
             held: DVec3::new(0.8, 0.4, 0.0).reject_from_normalized(normal),
             grip: 3.0,
         };
         let particles = [(1, 0.4), (2, 0.6), (0, 0.0), (0, 0.0)];
-        ContactSprings { springs: vec![own, ContactSpring { particles, grip: 0.0, offset: 0.4, ..own }] }
+        of(vec![own, ContactSpring { particles, grip: 0.0, offset: 0.4, ..own }])
+    }
+
+    fn of(springs: Vec<ContactSpring>) -> ContactSprings {
+        let mut all = ContactSprings { springs, ..ContactSprings::default() };
+        all.lay_out(&Mapping::default());
+        all
     }
 
     #[test]
@@ -205,7 +295,7 @@ mod tests {
     fn the_push_is_the_gradient_and_the_product_is_the_derivative() {
         let springs = springs();
         let smooth = springs.springs.iter().map(|s| ContactSpring { held: DVec3::ZERO, grip: 0.0, ..*s });
-        let smooth = ContactSprings { springs: smooth.collect() };
+        let smooth = of(smooth.collect());
         let x: Vec<DVec3> = (0..4).map(|i| DVec3::new(0.1, 0.3, -0.2) * f64::from(i) + DVec3::X).collect();
         let v: Vec<DVec3> = (0..4).map(|i| DVec3::new(-0.2, 0.5, 0.4) * f64::from(i)).collect();
         let (topology, parallel) = (Topology::default(), Parallel::default());

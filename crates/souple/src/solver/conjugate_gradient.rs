@@ -189,9 +189,13 @@ impl ImplicitEulerCg {
         }
     }
 
-    /// Takes the step once more with other contacts: all but these is known, and the search begins where the last one ended.
+    /// Takes the step once more with other contacts: all but these is known, and the search begins where it is told.
     fn begin_again(&mut self, problem: &Problem, x: &[DVec3], v: &[DVec3], t: f64) {
         self.image.resize(x.len(), DVec3::ZERO);
+        let now = problem.again.unwrap_or(v);
+        for (i, row) in self.rows.iter_mut().enumerate() {
+            row.dv = if problem.inverse_masses[i] == 0.0 { DVec3::ZERO } else { now[i] - v[i] };
+        }
         self.direction.clear();
         self.direction.extend(self.rows.iter().map(|r| r.dv));
         problem.topology.mapping.apply_j(&mut self.direction);
@@ -291,8 +295,18 @@ impl ImplicitEulerCg {
     fn search(&mut self, problem: &Problem, x: &[DVec3], v: &[DVec3], t: f64) -> (f64, bool) {
         let parallel = problem.parallel;
         let mut size = self.finish_preconditioning(problem);
-        // A search that goes on is as exact as the one it goes on from, which may have had nothing to do.
-        self.whole = if problem.again { self.whole.max(size) } else { size };
+        // A search that goes on is as exact as the one it goes on from, which may have had nothing to do but to let things fly: velocities are
+        // what it is measured by, too. What contacts push with at first may be far more than what they stop.
+        if problem.again.is_none() {
+            self.whole = size;
+        } else {
+            let masses = &problem.topology.masses;
+            let flight: f64 = v.iter().zip(masses).map(|(v, m)| m * v.length_squared()).sum();
+            self.whole = self.whole.max(flight);
+            if self.whole == 0.0 {
+                self.whole = size;
+            }
+        }
         let whole = self.whole;
         self.direction.clear();
         self.direction.extend(self.rows.iter().map(|r| r.preconditioned));
@@ -471,6 +485,26 @@ impl Solver for ImplicitEulerCg {
         true
     }
 
+    fn slopes(&mut self, problem: &Problem, (x, v): (&[DVec3], &[DVec3]), to: &[DVec3], t: f64) -> [f64; 2] {
+        // With A Δv − b as the derivative, and A symmetric, one product does for both ends.
+        let from = problem.again.unwrap_or(v);
+        self.direction.clear();
+        self.direction.extend(to.iter().zip(from).map(|(to, from)| *to - *from));
+        self.image.resize(x.len(), DVec3::ZERO);
+        let without = Problem { contacts: None, ..*problem };
+        multiply(&without, &self.linearised, x, v, t, &self.direction, &mut self.image);
+        let (direction, image, base) = (&self.direction, &self.image, &self.base);
+        let is_free = |i: usize| problem.inverse_masses[i] != 0.0;
+        let first = |i: usize| (from[i] - v[i]).dot(image[i]) - direction[i].dot(base[i]);
+        let more = |i: usize| direction[i].dot(image[i]);
+        let mut sum = |of: &(dyn Fn(usize) -> f64 + Sync)| {
+            let own = |i: usize| if is_free(i) { of(i) } else { 0.0 };
+            problem.parallel.sum(direction.len(), &mut self.partial, own)
+        };
+        let (first, more) = (sum(&first), sum(&more));
+        [first, first + more]
+    }
+
     fn iterations(&self) -> u32 {
         self.iterations
     }
@@ -485,18 +519,18 @@ impl Solver for ImplicitEulerCg {
 
     fn advance(&mut self, problem: &Problem, x: &mut [DVec3], v: &mut [DVec3], t: f64, h: f64) {
         let of_body = problem.all_energies().count() - usize::from(problem.contacts.is_some());
-        let known = if problem.again { of_body } else { 0 };
+        let known = if problem.again.is_some() { of_body } else { 0 };
         let clock = Instant::now();
         self.linearised.evaluate_from(known, problem, x, v, t, h);
         let each = || self.linearised.each(problem);
-        if !problem.again {
+        if problem.again.is_none() {
             right_hand_side(problem, each().take(of_body), x, v, t, h, &mut self.base, &mut self.image);
         }
         right_hand_side(problem, each().skip(of_body), x, v, t, h, &mut self.b, &mut self.image);
         self.b.iter_mut().zip(&self.base).for_each(|(b, base)| *b += *base);
         self.work.linearise += clock.elapsed();
         let clock = Instant::now();
-        if problem.again {
+        if problem.again.is_some() {
             self.begin_again(problem, x, v, t);
         } else {
             self.begin(problem, x, v, t, h);

@@ -96,7 +96,7 @@ pub fn settle(
         inverse_masses: &inverse_masses,
         layer: None,
         contacts: None,
-        again: false,
+        again: None,
     };
     let mut x = moving.x.clone();
     let report = Newton::default().settle(&problem, &mut x, t, tolerance, max_iterations)?;

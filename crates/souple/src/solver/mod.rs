@@ -61,8 +61,8 @@ pub struct Problem<'a> {
     pub layer: Option<&'a Layer>,
     /// Contacts that are part of the system, for solvers that take them.
     pub contacts: Option<&'a ContactSprings>,
-    /// Whether the last step is taken once more, from the same places and velocities, with other contacts.
-    pub again: bool,
+    /// Velocities that a search begins with if the last step is taken once more, from the same places and velocities, with other contacts.
+    pub again: Option<&'a [DVec3]>,
 }
 
 impl<'a> Problem<'a> {
@@ -207,6 +207,18 @@ pub trait Solver: Debug + Send + Sync {
     /// Whether contacts can be part of its system.
     fn takes_contacts(&self) -> bool {
         false
+    }
+
+    /// What the last step goes down, without its contacts, as velocities go from those of [`Problem::again`] to others, kg m²/s²: its derivative there
+    /// and here. `x` and `v` are those of the beginning of the step.
+    fn slopes(
+        &mut self,
+        _problem: &Problem,
+        (_x, _v): (&[DVec3], &[DVec3]),
+        _to: &[DVec3],
+        _t: f64,
+    ) -> [f64; 2] {
+        [0.0; 2]
     }
 
     /// Advances positions and velocities from `t` by `h`, s. Supported particles move at the velocity they have.

@@ -455,7 +455,7 @@ mod tests {
             inverse_masses: &inverse_masses,
             layer: None,
             contacts: None,
-            again: false,
+            again: None,
         };
         let (diagonal, pairs) = at_rest(&problem, 0.0, h);
         let (matrix, free) = free_rows(&problem, &diagonal, &pairs);

@@ -399,7 +399,7 @@ impl Xpbd {
             inverse_masses,
             layer: None,
             contacts: None,
-            again: false,
+            again: None,
         };
         let q = problem.configuration(x, v, control.t0);
         self.forces.clear();
