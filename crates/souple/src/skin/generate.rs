@@ -175,18 +175,68 @@ pub enum Garment {
 }
 
 const TRUNK: [RoundCone; 2] = [FLESH[0], FLESH[1]];
-/// A shoulder, and the part of the arm that a sleeve is around: what hangs beside the trunk would melt into it.
+/// A shoulder and a sleeve around an arm that is held out: one beside the trunk would melt into it.
 const SLEEVE: [RoundCone; 2] = [
     ([[0.05, 1.41, 0.0], [0.2, 1.41, 0.0]], [0.07, 0.062]),
-    ([[0.215, 1.4, 0.0], [0.245, 1.24, 0.0]], [0.056, 0.056]),
+    ([[0.2, 1.41, 0.0], [0.46, 1.38, 0.0]], [0.062, 0.072]),
 ];
+/// Hips, and legs that stand apart.
 const LEGS: [RoundCone; 4] = [
     ([[0.0, 0.98, 0.0], [0.0, 1.1, 0.0]], [0.135, 0.138]),
     ([[0.05, 0.95, 0.0], [0.05, 1.1, 0.0]], [0.11, 0.11]),
-    FLESH[8],
-    FLESH[9],
+    ([[0.1, 0.94, 0.0], [0.2, 0.52, 0.0]], [0.088, 0.066]),
+    ([[0.2, 0.52, 0.0], [0.28, 0.08, 0.0]], [0.066, 0.06]),
 ];
 const SKIRT: RoundCone = ([[0.0, 1.05, 0.0], [0.0, 0.45, 0.0]], [0.125, 0.3]);
+
+/// Bones of what wears a garment, and a clip, `step`: arms go up, or a knee, and come down again.
+pub fn garment_bones(kind: Garment) -> SkeletonFile {
+    let mut bones = vec![SkeletonBone {
+        name: "spine".into(),
+        head: [0.0, 0.96, 0.0],
+        tail: [0.0, 1.4, 0.0],
+        parent: None,
+    }];
+    let mut turns = Vec::new();
+    let mut add = |name: &str, head: Vec3, tail: Vec3, parent: &str, degrees: f64, axis: usize| {
+        for (side, x) in [("left", 1.0), ("right", -1.0)] {
+            let mirrored = |p: Vec3| [x * p[0], p[1], p[2]];
+            let parent = if parent == "spine" { parent.to_owned() } else { format!("{side} {parent}") };
+            let name = format!("{side} {name}");
+            // Arms turn as mirror images; of the legs, one alone.
+            let turn = match (axis, x < 0.0) {
+                (2, _) => [0.0, 0.0, x * degrees],
+                (_, false) => [degrees, 0.0, 0.0],
+                (_, true) => [0.0; 3],
+            };
+            bones.push(SkeletonBone {
+                name: name.clone(),
+                head: mirrored(head),
+                tail: mirrored(tail),
+                parent: Some(parent),
+            });
+            turns.push(SkeletonTurn {
+                bone: name,
+                times: vec![0.0, 1.0, 1.5, 2.5],
+                rotate_deg: vec![[0.0; 3], turn, turn, [0.0; 3]],
+                interpolation: KeyInterpolation::Linear,
+            });
+        }
+    };
+    match kind {
+        Garment::TShirt => add("arm", [0.19, 1.41, 0.0], [0.46, 1.38, 0.0], "spine", 60.0, 2),
+        Garment::Trousers => {
+            add("thigh", [0.1, 0.94, 0.0], [0.2, 0.52, 0.0], "spine", -60.0, 0);
+            add("shin", [0.2, 0.52, 0.0], [0.28, 0.08, 0.0], "thigh", 75.0, 0);
+        }
+        Garment::Dress => add("thigh", [0.1, 0.94, 0.0], [0.13, 0.45, 0.0], "spine", -35.0, 0),
+    }
+    SkeletonFile {
+        bones,
+        clips: vec![SkeletonClip { name: "step".into(), turns }],
+        ..SkeletonFile::default()
+    }
+}
 
 /// A garment: an open surface with edges of about that length, m, as far from the figure as it is loose.
 pub fn garment(kind: Garment, edge: f64) -> TriMesh {
@@ -195,25 +245,19 @@ pub fn garment(kind: Garment, edge: f64) -> TriMesh {
         Garment::Trousers => (LEGS.to_vec(), 0.02),
         Garment::Dress => (TRUNK.into_iter().chain([SLEEVE[0], SKIRT]).collect(), 0.02),
     };
-    // What is beyond the openings is cut off, a triangle at a time.
+    // What is beyond the openings is cut off, a pair of triangles at a time: nets are made of quads.
     let kept = |p: DVec3| match kind {
-        Garment::TShirt => {
-            let neck = p.y > 1.45 && p.x.abs() < 0.1;
-            p.y > 0.96 && !neck && !(p.x.abs() > 0.2 && p.y < 1.27)
-        }
-        Garment::Trousers => p.y > 0.11 && p.y < 1.08,
-        Garment::Dress => {
-            p.y > 0.52 && !(p.y > 1.42 && p.x.abs() < 0.1) && p.x.abs() < 0.19 || p.y < 1.2 && p.y > 0.52
-        }
+        Garment::TShirt => p.y > 0.96 && !(p.y > 1.45 && p.x.abs() < 0.1) && p.x.abs() < 0.36,
+        Garment::Trousers => p.y > 0.12 && p.y < 1.08,
+        Garment::Dress => p.y > 0.52 && (p.y < 1.2 || p.x.abs() < 0.19) && !(p.y > 1.42 && p.x.abs() < 0.1),
     };
-    let mut mesh = around(edge, [0.42, 0.9, 0.42], &|p| distance(&cones, p) - loose);
-    let place = |v: u32| mesh.positions[v as usize];
-    let triangles: Vec<[u32; 3]> = mesh
-        .triangles
-        .iter()
-        .copied()
-        .filter(|t| kept(t.iter().map(|&v| place(v)).sum::<DVec3>() / 3.0))
-        .collect();
+    let mut mesh = around(edge, [0.6, 0.9, 0.42], &|p| distance(&cones, p) - loose);
+    let place = |v: &u32| mesh.positions[*v as usize];
+    let stays = |quad: &&[[u32; 3]]| {
+        let corners = quad.as_flattened();
+        kept(corners.iter().map(place).sum::<DVec3>() / corners.len() as f64)
+    };
+    let triangles: Vec<[u32; 3]> = mesh.triangles.chunks(2).filter(stays).flatten().copied().collect();
     let mut number = vec![u32::MAX; mesh.positions.len()];
     let mut positions = Vec::new();
     mesh.triangles = triangles
