@@ -43,8 +43,10 @@ pub enum Command {
     Convert(ConvertArgs),
     /// Plays the clips of a character with a skin that keeps its volume, into files
     Bake(BakeArgs),
-    /// Makes a sheet of paper, which does not stretch, from its pattern and its border
+    /// Writes the crease pattern of a sheet of paper of a scene, and says how well it keeps its pattern
     Paper(PaperArgs),
+    /// Draw folds on a coarse animation from another program
+    Wrinkle(WrinkleArgs),
     /// Plays a recording again and compares every step
     Replay(ReplayArgs),
     /// Compares the engine with closed forms: expected and measured side by side
@@ -72,6 +74,7 @@ impl Command {
             Command::Convert(args) => args.json,
             Command::Bake(args) => args.json,
             Command::Paper(args) => args.json,
+            Command::Wrinkle(args) => args.json,
             Command::Replay(args) => args.json,
             Command::Verify(args) => args.json,
             Command::Bench(args) => args.json,
@@ -213,6 +216,9 @@ pub struct RenderArgs {
     /// Draw the elements of solids as lines, over whatever style
     #[arg(long)]
     pub cells: bool,
+    /// Draw creases of paper and crests of folds: mountains red, valleys blue
+    #[arg(long)]
+    pub creases: bool,
     /// Width and height of a picture, pixels [default: 1280x720; 480x270 in a contact sheet]
     #[arg(long, value_name = "WxH", value_parser = picture_size)]
     pub size: Option<(u32, u32)>,
@@ -361,40 +367,66 @@ pub struct BakeArgs {
     pub json: bool,
 }
 
+/// `souple wrinkle`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Characters (.glb) are folded in scenes: `wrinkles` of a collider that is a skin.\n\n\
+                  Examples:\n  souple wrinkle shirt.obj --cache shirt.pc2 --fabric silk -o folded.glb\n  \
+                  souple wrinkle frames/*.obj --rest pattern.obj --radius 0.01 -o folded.pc2"
+)]
+pub struct WrinkleArgs {
+    /// The mesh of a point cache, or the meshes of all frames in order: .obj, .ply, .stl or .3ds, in metres
+    #[arg(required = true, value_name = "MESH")]
+    pub input: Vec<PathBuf>,
+    /// Point cache of the mesh: .pc2 or .mdd
+    #[arg(long, value_name = "FILE")]
+    pub cache: Option<PathBuf>,
+    /// The mesh at rest, which folds give its lengths back; the first mesh without it
+    #[arg(long, value_name = "MESH")]
+    pub rest: Option<PathBuf>,
+    /// Compare with texture coordinates instead of the mesh at rest
+    #[arg(long)]
+    pub uv: bool,
+    /// Radius of the smallest folds, m; that of the fabric without it
+    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    pub radius: Option<f64>,
+    /// Fabric whose smallest folds are taken
+    #[arg(long, value_name = "NAME", default_value = "cotton")]
+    pub fabric: String,
+    /// Let folds rise to the side that triangles do not face
+    #[arg(long)]
+    pub inwards: bool,
+    /// Frames per second
+    #[arg(long, value_name = "FPS", default_value_t = 30.0, value_parser = positive_number, allow_negative_numbers = true)]
+    pub fps: f64,
+    /// What to write: .glb, .pc2 or .mdd; may be given several times
+    #[arg(short, long, value_name = "OUT", required = true)]
+    pub output: Vec<PathBuf>,
+    /// Print one JSON object on standard output and nothing else
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `souple paper`
 #[derive(Args, Debug)]
 #[command(after_help = "What is written follows from the name of OUT:\n  \
-                  .glb              all frames on the triangles of the last one\n  \
-                  .obj .ply .stl    the last frame, or --frame N, split along its creases\n  \
-                  .svg .fold        its crease pattern, to be folded\n  \
-                  .png              a picture of it\n  \
-                  .gif .mp4 .webm   all frames, or a folder of pictures (a name that ends in /)\n\n\
-                  Example:\n  souple paper sheets/pinched.toml -o pinched.png -o pinched.svg --creases")]
+                  .svg .fold        the crease pattern, to be folded\n  \
+                  .obj .ply .stl    the sheet, split along its creases\n\n\
+                  Pictures, videos and animations of paper are those of its scene: souple render, souple run.\n\n\
+                  Example:\n  souple paper scenes/paper/pinched.toml -o pinched.svg -o pinched.fold")]
 pub struct PaperArgs {
-    /// Sheet file, TOML or JSON
-    pub sheet: PathBuf,
+    /// Scene file with a `[[paper]]`, TOML or JSON
+    pub scene: PathBuf,
     /// What to write; may be given several times
     #[arg(short, long, value_name = "OUT")]
     pub output: Vec<PathBuf>,
-    /// Write this frame instead of the last
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub frame: Option<usize>,
-    /// Draw creases as lines in pictures: mountains red, valleys blue
-    #[arg(long)]
-    pub creases: bool,
-    /// Draw it in this style, or in your own: a file that ends in .wgsl. `souple styles` lists them
+    /// Which sheet, where the scene has several
     #[arg(long, value_name = "NAME")]
-    pub style: Option<String>,
-    /// Width and height of a picture, pixels [default: 1280x720]
-    #[arg(long, value_name = "WxH", value_parser = picture_size)]
-    pub size: Option<(u32, u32)>,
-    /// Where the camera stands and what it looks at, m, and its vertical field of view, degrees
-    #[arg(long, value_name = "\"PX,PY,PZ TX,TY,TZ [FOV]\"", value_parser = camera, allow_hyphen_values = true)]
-    pub camera: Option<Camera>,
-    /// What draws: a graphics driver (also one in software), or the CPU rasteriser, which needs none
-    #[arg(long, value_enum, default_value = "auto")]
-    pub renderer: RendererName,
-    /// Let the sheet name a scene outside its own folder
+    pub paper: Option<String>,
+    /// Take this frame instead of the scene's last
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub frame: Option<u32>,
+    /// Let the scene name files outside its own folder
     #[arg(long)]
     pub allow_outside: bool,
     /// Print one JSON object on standard output and nothing else

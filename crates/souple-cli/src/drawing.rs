@@ -44,6 +44,8 @@ pub struct Options<'a> {
     pub style: Option<&'a str>,
     /// Whether the elements of all solids are drawn, too.
     pub cells: bool,
+    /// Whether creases of paper and crests of folds are drawn.
+    pub creases: bool,
     /// Width and height, pixels.
     pub size: (u32, u32),
     /// Instead of that of the scene.
@@ -91,6 +93,9 @@ impl Drawing {
         }
         if options.cells {
             looks.show_cells();
+        }
+        if options.creases {
+            looks.show_creases();
         }
         if let Some(reason) = artist.why_not_gpu() {
             note(&format!("note: drawn by the CPU rasteriser: {reason}"));
@@ -181,9 +186,11 @@ fn check_refused(refused: &[(String, String)]) -> Result<(), Failure> {
 fn places(scene: &Scene) -> impl Iterator<Item = (String, &Look)> {
     let bodies =
         scene.bodies.iter().enumerate().map(|(b, body)| (format!("body[{b}].look"), body.look.as_ref()));
+    let papers = scene.papers.iter().enumerate();
+    let papers = papers.map(|(p, paper)| (format!("paper[{p}].look"), paper.look.as_ref()));
     let colliders = scene.colliders.iter().enumerate();
     let colliders = colliders.map(|(c, collider)| (format!("collider[{c}].look"), collider.look.as_ref()));
-    bodies.chain(colliders).filter_map(|(field, look)| Some((field, look?)))
+    bodies.chain(papers).chain(colliders).filter_map(|(field, look)| Some((field, look?)))
 }
 
 /// The looks of a scene, with the images and shaders that it names. What is wrong goes to `explain`, which makes an error
@@ -218,7 +225,7 @@ pub fn read_looks(
         }
     }
     let looks = Looks::of_scene(scene, |path| textures.get(path).cloned());
-    let groups = [("body", &looks.bodies), ("collider", &looks.colliders)];
+    let groups = [("body", &looks.bodies), ("paper", &looks.papers), ("collider", &looks.colliders)];
     for (place, index, look) in
         groups.iter().flat_map(|(p, looks)| (0..).zip(*looks).map(move |(i, l)| (p, i, l)))
     {

@@ -20,6 +20,7 @@ mod run_pictures;
 mod studio;
 mod styles;
 mod verify;
+mod wrinkle;
 
 use std::process::ExitCode;
 
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Convert(args) => convert::run(args),
         Command::Bake(args) => bake::run(args),
         Command::Paper(args) => paper::run(args),
+        Command::Wrinkle(args) => wrinkle::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Bench(args) => bench::run(args),

@@ -39,6 +39,7 @@ pub fn run(args: &RenderArgs) -> Outcome {
     let options = Options {
         style: args.style.as_deref(),
         cells: args.cells,
+        creases: args.creases,
         size: plan.size,
         camera: args.camera,
         renderer: match args.renderer {

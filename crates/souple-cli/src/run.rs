@@ -13,7 +13,7 @@ use souple::model::Carrier;
 use souple::scene::{Expect, Scene};
 use souple::skin::character::PosedCharacter;
 use souple::skin::{CharacterModel, Posed};
-use souple::{Measures, Model, SceneError, Simulation, Stage, Warning, WarningKind};
+use souple::{Measures, Model, SceneError, Simulation, Stage, State, Warning, WarningKind};
 use souple_files::{
     BYTES_PER_VERTEX, FrameRecorder, Loaded, MAX_STATE_BYTES, MEMORY_LIMIT, disk, load, scene_for_recording,
     size,
@@ -27,6 +27,7 @@ use crate::args::{Format, RunArgs};
 use crate::check;
 use crate::failure::{CHECK_FAILED, Failure, Outcome};
 use crate::outputs::{Results, Writer, estimate_bytes, make_folder};
+use crate::paper::SheetReport;
 use crate::report::{self, MeasuresReport, ProfileReport, Progress, count, note, say, say_warnings};
 use crate::run_pictures::RunPictures;
 
@@ -88,8 +89,8 @@ impl<'a> Run<'a> {
             note(&warning);
         }
         let Loaded { scene, source, model } = loaded;
-        // Characters move by themselves.
-        if model.bodies.is_empty() && model.characters.is_empty() {
+        // Characters and paper move by themselves.
+        if model.bodies.is_empty() && model.characters.is_empty() && model.papers.is_empty() {
             let error = SceneError::new(
                 "",
                 "the scene has no body: there is nothing to simulate",
@@ -255,6 +256,7 @@ impl<'a> Run<'a> {
             let crossings = expect.intersections.map_or(0, |_| self.count_crossings());
             let mut failures = unmet(&expect, &self.simulation.measures(), torn, crossings);
             failures.extend(expect.skin_volume_percent.and_then(|limit| self.unmet_volume(limit)));
+            failures.extend(unmet_paper(&expect, self.simulation.state()));
             failures.extend(expect.compression_left_percent.and_then(|limit| self.unmet_folds(limit)));
             self.expect = ExpectReport { checked: true, passed: failures.is_empty(), failures };
         }
@@ -262,11 +264,14 @@ impl<'a> Run<'a> {
 
     /// Compression that folds leave, of the body that has most; infinite if none is folded.
     fn unmet_folds(&self, limit: f64) -> Option<String> {
-        let bodies = 0..self.simulation.model().bodies.len();
-        let left = bodies.filter_map(|b| {
-            let [coarse, fine] = self.simulation.isometry(b)?;
-            let is_folded = !self.simulation.state().folds[b].curves.is_empty();
-            Some(if is_folded { 100.0 * fine.compression / coarse.compression } else { f64::INFINITY })
+        let (model, state) = (self.simulation.model(), self.simulation.state());
+        let bodies =
+            (0..model.bodies.len()).filter_map(|b| Some((self.simulation.isometry(b)?, &state.folds[b])));
+        let skins = 0..model.colliders.len();
+        let skins = skins.filter_map(|c| Some((self.simulation.skin_isometry(c)?, &state.skin_folds[c])));
+        let left = bodies.chain(skins).map(|([coarse, fine], folds)| match folds.curves.is_empty() {
+            true => f64::INFINITY,
+            false => 100.0 * fine.compression / coarse.compression,
         });
         let found = left.reduce(|a, b| if a >= b { a } else { b }).unwrap_or(f64::NAN);
         (found.is_nan() || found > limit).then(|| {
@@ -330,6 +335,16 @@ impl<'a> Run<'a> {
                 across: both.map(|found| found.mean_across),
             }),
         });
+        let skins = model.colliders.iter().enumerate().filter_map(|(c, collider)| {
+            let both = simulation.skin_isometry(c)?;
+            let folds = FoldsReport {
+                count: state.skin_folds[c].curves.len(),
+                vertices: simulation.wrinkled_skin(c).map_or(0, <[_]>::len),
+                compression: both.map(|found| found.compression),
+                across: both.map(|found| found.mean_across),
+            };
+            Some(SkinReport { name: collider.name.clone(), folds })
+        });
         let seconds = self.step_time.as_secs_f64();
         let per_frame = |value: f64| if self.frames > 0 { value / self.frames as f64 } else { 0.0 };
         let warnings = simulation.warnings();
@@ -346,6 +361,13 @@ impl<'a> Run<'a> {
             intersections: crossings,
             clean_frames_percent: clean_share,
             bodies: bodies.collect(),
+            skins: skins.collect(),
+            papers: model
+                .papers
+                .iter()
+                .zip(&state.papers)
+                .map(|(p, s)| SheetReport::new(&p.name, s))
+                .collect(),
             profile: ProfileReport(*simulation.profile()),
             solves_cut_short: simulation.profile().cut_short,
             warnings: warnings.iter().map(ToString::to_string).chain(notes.iter().cloned()).collect(),
@@ -432,6 +454,33 @@ fn skin_volume_percent(model: &Model, time: f64) -> f64 {
     changes.reduce(|a, b| if a >= b { a } else { b }).unwrap_or(f64::NAN)
 }
 
+/// What the scene expects of its sheets of paper and did not get.
+pub fn unmet_paper(expect: &Expect, state: &State) -> Vec<String> {
+    let mut failures = Vec::new();
+    let sheets = || state.papers.iter().map(|paper| &paper.crumple.sheet);
+    if let Some(limit) = expect.paper_strain_percent {
+        let strains = sheets().map(|sheet| 100.0 * sheet.isometry().strain);
+        let found = strains.reduce(|a, b| if a >= b { a } else { b }).unwrap_or(f64::NAN);
+        // NaN is no number that could be expected.
+        if found.is_nan() || found > limit {
+            failures.push(format!(
+                "paper_strain_percent: the mean strain of a sheet is {found:.4} %, more than {limit} %"
+            ));
+        }
+    }
+    let folds: usize = sheets().map(|sheet| sheet.cuts[1]).sum();
+    if let Some(least) = expect.paper_folds_at_least.filter(|least| folds < *least as usize) {
+        failures.push(format!("paper_folds_at_least: there are {folds} folds, fewer than {least}"));
+    }
+    let remade = state.papers.iter().map(|paper| paper.remade).max().unwrap_or(0);
+    if let Some(most) = expect.paper_remade_at_most.filter(|most| remade > *most) {
+        failures.push(format!(
+            "paper_remade_at_most: creases were made anew in {remade} frames, more than {most}"
+        ));
+    }
+    failures
+}
+
 fn state_folds(simulation: &Simulation, body: usize) -> usize {
     simulation.state().folds.get(body).map_or(0, |folds| folds.curves.len())
 }
@@ -496,6 +545,12 @@ struct RunReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     clean_frames_percent: Option<f64>,
     bodies: Vec<BodyReport>,
+    /// Skins with folds; absent without any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    skins: Vec<SkinReport>,
+    /// Absent without sheets of paper.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    papers: Vec<SheetReport>,
     /// Milliseconds per frame of every stage.
     profile: ProfileReport,
     /// Linear solves that were stopped before they reached their tolerance.
@@ -528,6 +583,12 @@ struct BodyReport {
     /// Absent of bodies without folds.
     #[serde(skip_serializing_if = "Option::is_none")]
     folds: Option<FoldsReport>,
+}
+
+#[derive(Serialize)]
+struct SkinReport {
+    name: String,
+    folds: FoldsReport,
 }
 
 /// Folds at the end of a run; first of the mesh that is simulated, then of the one that is drawn.
@@ -584,6 +645,7 @@ impl RunReport {
                 self.clean_frames_percent.map(|share| format!("; {share:.1} % of the frames are clean"));
             say(&format!("{end}{}", frames.unwrap_or_default()))?;
         }
+        self.papers.iter().try_for_each(|sheet| say(&sheet.line()))?;
         for body in self.bodies.iter().filter(|body| body.torn) {
             say(&format!("'{}' has torn: {} vertices now", body.name, body.vertices))?;
         }

@@ -38,6 +38,7 @@ impl RunPictures {
         let options = Options {
             style: None,
             cells: false,
+            creases: false,
             size: DEFAULT_SIZE,
             camera: None,
             renderer: WhichRenderer::Auto,

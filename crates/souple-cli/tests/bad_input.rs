@@ -414,46 +414,126 @@ fn sheets_that_cannot_be() {
         (format!("{a4}border = {{ points = [[0, 0, 0], [1, 0, 0]] }}"), "has 2 points"),
         (
             format!("{a4}border = {{ points = [[0, 0, 0], [1e99, 0, 0], [0, 0, 1]] }}"),
-            "point 1 of the border",
+            "paper[0].border.points[1]",
         ),
         (format!("{a4}{}", circle(100, 0.8, 0.16)), "does not close"),
         (format!("{a4}{}", circle(100, 1.0, 16.0)), "check the units"),
-        (format!("{a4}step = 1e-9"), "give a step of"),
-        (format!("{a4}tolerance = -1"), "tolerance is -1"),
+        (format!("{a4}folding = {{ step = 1e-9 }}"), "give a step of"),
+        (format!("{a4}folding = {{ tolerance = -1 }}"), "tolerance is -1"),
         ("border = { case = 'crane' }".into(), "known: bent"),
-        (format!("{a4}[[handle]]\ncorner = 9\nkeys = [{{}}]"), "handle[0] needs `corner`"),
-        ("border = { body = { scene = '../scene.toml' } }".into(), "border.body.scene"),
+        (format!("{a4}[[paper.handle]]\ncorner = 9\nkeys = [{{}}]"), "there is no corner 9"),
+        ("border = { body = 'nobody' }".into(), "there is no body 'nobody'"),
     ];
+    let scratch = Scratch::new();
     for (text, complaint) in cases {
-        let scratch = Scratch::new();
-        scratch.write("sheet.toml", format!("format = 1\n{text}\n"));
+        scratch.write("sheet.toml", format!("format = 1\n[[paper]]\nname = 'a'\n{text}\n"));
         let before = scratch.files();
         let ran = scratch.souple(&["paper", "sheet.toml", "-o", "sheet.obj"]).expect(1);
         ran.complains("sheet.toml").complains(complaint);
         assert_eq!(scratch.files(), before, "no file was written");
     }
-    let scratch = Scratch::new();
-    scratch.write("sheet.toml", "format = 1\nsize = [1, nan]\n");
-    scratch.souple(&["paper", "sheet.toml"]).expect(1).complains("sheet.toml:2:");
-    scratch.write("sheet.toml", "format = 1\nsize = [0.297, 0.21]\n");
-    scratch.souple(&["paper", "sheet.toml", "-o", "sheet.doc"]).expect(1).complains(".fold");
+    scratch.write("sheet.toml", "format = 1\n[[paper]]\nname = 'a'\nsize = [1, nan]\n");
+    scratch.souple(&["paper", "sheet.toml"]).expect(1).complains("sheet.toml:4:");
+    let sheet = |name: &str| format!("[[paper]]\nname = '{name}'\nsize = [0.297, 0.21]\n");
+    let head = "format = 1\ntime = { frames = 2 }\n";
+    scratch.write("sheet.toml", format!("{head}{}", sheet("a")));
+    scratch.souple(&["paper", "sheet.toml", "-o", "sheet.png"]).expect(1).complains("souple render");
     scratch.souple(&["paper", "sheet.toml", "--frame", "7"]).expect(1).complains("there is no frame 7");
+    scratch.write("sheet.toml", format!("{head}{}{}", sheet("a"), sheet("b")));
+    scratch.souple(&["paper", "sheet.toml"]).expect(1).complains("one of 'a', 'b'");
+    scratch.souple(&["paper", "sheet.toml", "--paper", "b"]).expect(0);
+    scratch.write("sheet.toml", "format = 1\n");
+    scratch.souple(&["paper", "sheet.toml"]).expect(1).complains("has no paper");
 }
 
 #[test]
 fn a_sheet_in_every_format() {
     let scratch = Scratch::new();
-    scratch.write(
-        "sheet.toml",
-        "format = 1\nname = 'fold'\nborder = { case = 'bent' }\n[expect]\nstrain_percent = 0.1\n",
-    );
-    let names = ["a.glb", "a.obj", "a.ply", "a.stl", "a.svg", "a.fold"];
+    let scene = |expect: &str| {
+        format!(
+            "format = 1\ntime = {{ frames = 2 }}\n[[paper]]\nname = 'fold'\nborder = {{ case = 'bent' }}\n[expect]\n{expect}\n"
+        )
+    };
+    scratch.write("sheet.toml", scene("paper_strain_percent = 0.1"));
+    let names = ["a.obj", "a.ply", "a.stl", "a.svg", "a.fold"];
     let mut args = vec!["paper", "sheet.toml", "--json"];
     names.iter().for_each(|name| args.extend(["-o", *name]));
     let told = scratch.souple(&args).expect(0).json();
     assert_eq!(told["files"].as_array().unwrap().len(), names.len());
     assert!(told["strain_mean"].as_f64().unwrap() < 1e-3);
     names.iter().for_each(|name| assert!(!scratch.read(name).is_empty(), "{name}"));
-    scratch.write("sheet.toml", "format = 1\nborder = { case = 'bent' }\n[expect]\nstrain_percent = 1e-9\n");
+    // The same scene as any other: run, exported, drawn with its creases.
+    let formats = "glb,pc2,obj,vtk,csv";
+    let ran =
+        scratch.souple(&["run", "sheet.toml", "--format", formats, "-o", "out", "--json"]).expect(0).json();
+    assert_eq!(ran["papers"][0]["name"], "fold");
+    assert!(ran["expect"]["passed"].as_bool().unwrap());
+    let render = ["render", "sheet.toml", "-o", "a.png", "--creases", "--renderer", "cpu", "--size", "64x48"];
+    scratch.souple(&render).expect(0);
+    scratch
+        .souple(
+            &[&render[..2], &["-o", "b.png", "--style", "isometry", "--renderer", "cpu", "--size", "64x48"]]
+                .concat(),
+        )
+        .expect(0);
+    scratch.write("sheet.toml", scene("paper_strain_percent = 1e-9\npaper_folds_at_least = 99"));
     scratch.souple(&["paper", "sheet.toml"]).expect(3).complains("expectation failed");
+    scratch.souple(&["run", "sheet.toml", "--format", "csv", "-o", "out"]).expect(3);
+}
+
+#[test]
+fn an_animation_from_elsewhere_gets_folds() {
+    // A square metre of 9 × 9 vertices that is pressed together by 30 % in 12 frames.
+    let place = |k: usize, t: f64| {
+        let (i, j) = (k % 9, k / 9);
+        [i as f64 / 8.0 * (1.0 - 0.3 * t), 0.0, j as f64 / 8.0]
+    };
+    let obj = |t: f64| {
+        let mut text = String::new();
+        for k in 0..81 {
+            let [x, y, z] = place(k, t);
+            text += &format!("v {x} {y} {z}\n");
+        }
+        for (i, j) in (0..8).flat_map(|j| (0..8).map(move |i| (i, j))) {
+            let a = j * 9 + i + 1;
+            text += &format!("f {a} {} {}\nf {a} {} {}\n", a + 9, a + 10, a + 10, a + 1);
+        }
+        text
+    };
+    let scratch = Scratch::new();
+    let names: Vec<String> = (0..=12).map(|k| format!("f{k:02}.obj")).collect();
+    for (k, name) in names.iter().enumerate() {
+        scratch.write(name, obj(k as f64 / 12.0));
+    }
+    let mut pc2 = b"POINTCACHE2\0".to_vec();
+    pc2.extend([1i32, 81].iter().flat_map(|n| n.to_le_bytes()));
+    pc2.extend([0f32, 1.0].iter().flat_map(|n| n.to_le_bytes()));
+    pc2.extend(13i32.to_le_bytes());
+    for (k, v) in (0..=12).flat_map(|k| (0..81).map(move |v| (k, v))) {
+        pc2.extend(place(v, f64::from(k) / 12.0).iter().flat_map(|c| (*c as f32).to_le_bytes()));
+    }
+    scratch.write("f.pc2", pc2);
+    let folds = ["--radius", "0.03", "-o", "out.glb", "-o", "out.pc2", "--json"];
+    let cached = [&["wrinkle", "f00.obj", "--cache", "f.pc2"][..], &folds].concat();
+    let listed: Vec<&str> =
+        ["wrinkle"].into_iter().chain(names.iter().map(String::as_str)).chain(folds).collect();
+    for args in [&cached, &listed] {
+        let told = scratch.souple(args).expect(0).json();
+        assert_eq!((told["frames"].as_u64(), told["vertices"][0].as_u64()), (Some(13), Some(81)));
+        let [before, after] = [0, 1].map(|k| told["compression"][k].as_f64().unwrap());
+        assert!(after < 0.8 * before, "{told}");
+        assert_eq!(told["files"].as_array().unwrap().len(), 2);
+    }
+    let refused = |args: &[&str], complaint: &str| {
+        scratch.souple(&[&["wrinkle"][..], args, &["-o", "x.glb"]].concat()).expect(1).complains(complaint);
+    };
+    refused(&["f00.obj", "--cache", "f.pc2", "--radius", "5"], "no fold of radius 5 m fits");
+    refused(&["f00.obj", "--cache", "f.pc2", "--radius", "0"], "--radius");
+    refused(&["f00.obj", "--cache", "f.pc2", "--uv"], "no texture coordinates");
+    scratch.write("other.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    refused(&["f00.obj", "other.obj"], "every frame needs the vertices");
+    refused(&["other.obj", "--cache", "f.pc2"], "81 points");
+    refused(&["f00.obj", "--cache", "f.pc2", "--rest", "other.obj"], "another mesh");
+    refused(&["f00.obj", "--cache", "other.obj"], "other.obj");
+    scratch.souple(&["wrinkle", "f00.obj", "-o", "x.glb"]).expect(2);
 }

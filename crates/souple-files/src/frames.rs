@@ -1,4 +1,4 @@
-//! Keeps the frames of a run in 32-bit floats, those of bodies and of the skins of characters, and gives torn bodies their final vertices in
+//! Keeps the frames of a run in 32-bit floats, those of bodies of sheets of paper and of the skins of characters, and gives torn bodies their final vertices in
 //! every frame. Bodies with folds are kept by the fine mesh that is drawn.
 //!
 //! File formats want the same vertices in all frames, but a tear adds some. A vertex that is born by a tear in frame k
@@ -9,9 +9,10 @@
 
 use std::sync::Arc;
 
-use glam::DVec3;
+use glam::{DVec2, DVec3};
 use souple::mesh::Topology;
 use souple::model::{BodyModel, Carrier, ColliderModel};
+use souple::paper::Sheet;
 use souple::{BodyState, Simulation};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
 
@@ -21,6 +22,8 @@ pub struct FrameRecorder {
     bodies: Vec<BodyFrames>,
     /// Frames of bodies with folds, by their fine meshes; none of others.
     wrinkled: Vec<Option<Vec<Frame>>>,
+    /// Sheets of paper in each frame.
+    papers: Vec<Vec<Sheet>>,
     /// Colliders that are skins, and their frames.
     skins: Vec<(usize, Vec<Frame>)>,
     with_velocities: bool,
@@ -48,6 +51,7 @@ impl FrameRecorder {
         let mut recorder = FrameRecorder {
             bodies: bodies.collect(),
             wrinkled: wrinkled.collect(),
+            papers: vec![Vec::new(); simulation.model().papers.len()],
             skins: skins.collect(),
             with_velocities,
         };
@@ -69,9 +73,13 @@ impl FrameRecorder {
                 _ => None,
             };
         }
+        for (sheets, paper) in self.papers.iter_mut().zip(&simulation.state().papers) {
+            sheets.push(paper.crumple.sheet.clone());
+        }
         for (c, frames) in &mut self.skins {
             let pose = simulation.collider_pose(*c);
-            let places: Vec<DVec3> = simulation.skin_places(*c).iter().map(|x| pose.apply(*x)).collect();
+            let own = simulation.wrinkled_skin(*c).map_or_else(|| simulation.skin_places(*c), <[_]>::to_vec);
+            let places: Vec<DVec3> = own.iter().map(|x| pose.apply(*x)).collect();
             frames.push(moved_frame(frames.last(), &places, self.with_velocities, fps));
         }
     }
@@ -97,16 +105,41 @@ impl FrameRecorder {
         let skins = self.skins.into_iter().filter_map(|(c, frames)| {
             let collider = &model.colliders[c];
             let mesh = collider.form.mesh()?;
+            let (triangles, uvs) = match &collider.wrinkles {
+                Some(wrinkles) => (wrinkles.fine.triangles.clone(), wrinkles.fine.uvs(&mesh.uvs)),
+                None => (mesh.triangles.clone(), mesh.uvs.clone()),
+            };
             Some(BodyAnimation {
                 name: collider.name.clone(),
-                triangles: mesh.triangles.clone(),
+                triangles,
                 lines: Vec::new(),
-                uvs: mesh.uvs.iter().map(|uv| uv.map(|c| c as f32)).collect(),
+                uvs: uvs.iter().map(|uv| uv.map(|c| c as f32)).collect(),
                 frames,
             })
         });
-        Animation { fps: model.fps, bodies: bodies.chain(skins).collect() }
+        let papers = self.papers.iter().zip(&model.papers);
+        let papers =
+            papers.filter_map(|(s, paper)| sheets(s, paper.name.clone(), self.with_velocities, model.fps));
+        Animation { fps: model.fps, bodies: bodies.chain(papers).chain(skins).collect() }
     }
+}
+
+/// All frames of a sheet on the vertices of the last: files want the same triangles in each. Creases are exact in the last frame; in others a crease
+/// that is not in the last is cut across by its triangles.
+fn sheets(sheets: &[Sheet], name: String, with_velocities: bool, fps: f64) -> Option<BodyAnimation> {
+    let last = sheets.last()?;
+    let (sources, triangles) = last.split_at_creases();
+    let points: Vec<DVec2> = sources.iter().map(|&v| last.pattern[v as usize]).collect();
+    let mut frames: Vec<Frame> = Vec::with_capacity(sheets.len());
+    for sheet in sheets {
+        let places: Vec<DVec3> = match sheet.pattern == last.pattern {
+            true => sources.iter().map(|&v| sheet.places[v as usize]).collect(),
+            false => points.iter().map(|point| sheet.at(*point)).collect(),
+        };
+        frames.push(moved_frame(frames.last(), &places, with_velocities, fps));
+    }
+    let uvs = points.iter().map(|p| p.as_vec2().to_array()).collect();
+    Some(BodyAnimation { name, triangles, lines: Vec::new(), uvs, frames })
 }
 
 impl BodyFrames {

@@ -293,6 +293,7 @@ impl StudioApp {
         }
         match reaction.clicked.filter(|_| self.runs_document()) {
             Some(Some(souple_viewer::ItemKind::Body(b))) => self.select(Object::Body(b)),
+            Some(Some(souple_viewer::ItemKind::Paper(p))) => self.select(Object::Paper(p)),
             Some(Some(souple_viewer::ItemKind::Collider(c))) => self.select(Object::Collider(c)),
             Some(None) => self.select(Object::Scene),
             None => {}
@@ -444,7 +445,8 @@ impl StudioApp {
         }
         self.showing = Showing::Live;
         let scene = self.document.scene();
-        let play = playing && !(scene.bodies.is_empty() && scene.characters.is_empty());
+        let play =
+            playing && !(scene.bodies.is_empty() && scene.characters.is_empty() && scene.papers.is_empty());
         self.send_build(Then::Open { play });
     }
 

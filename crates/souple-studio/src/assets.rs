@@ -193,7 +193,8 @@ fn decode(files: &SceneFiles, written: &str) -> Result<Picture, String> {
 
 fn looks(scene: &Scene) -> impl Iterator<Item = &Look> {
     let bodies = scene.bodies.iter().filter_map(|body| body.look.as_ref());
-    bodies.chain(scene.colliders.iter().filter_map(|collider| collider.look.as_ref()))
+    let papers = scene.papers.iter().filter_map(|paper| paper.look.as_ref());
+    bodies.chain(papers).chain(scene.colliders.iter().filter_map(|collider| collider.look.as_ref()))
 }
 
 fn watch(files: &SceneFiles, written: &str, what: &str) -> Option<FileWatch> {

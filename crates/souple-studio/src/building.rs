@@ -11,8 +11,8 @@ use souple::math::rotation;
 use souple::mesh;
 use souple::scene::{
     Air, Ball, Block, Body, BoxShape, Cells, Collider, ColliderShape, Embed, Family, Grid, GridPlane, Group,
-    Gusts, InlineMesh, Layout, LinkSprings, Look, MeshFile, Pin, Placement, Rayleigh, Rope, RoundShape,
-    Select, Shape, SphereShape, Springs, Style, Wind,
+    Gusts, InlineMesh, Layout, LinkSprings, Look, MeshFile, Paper, PaperBorder, Pin, Placement, Rayleigh,
+    Rope, RoundShape, Select, Shape, SphereShape, Springs, Style, Wind,
 };
 use souple_files::vertex_count;
 
@@ -37,6 +37,8 @@ pub enum Object {
     Pull(usize, usize),
     /// Springs between two bodies.
     Link(usize),
+    /// A sheet of paper.
+    Paper(usize),
     /// A collider.
     Collider(usize),
     /// A character.
@@ -426,6 +428,18 @@ impl Document {
         Object::Wind
     }
 
+    /// Adds an A4 sheet of paper that lies flat, beside the others.
+    pub fn add_paper(&mut self) -> Object {
+        let index = self.scene.papers.len();
+        let name = unique_name("paper", self.scene.papers.iter().map(|paper| paper.name.as_str()));
+        let translate = [-0.1485, 0.0, 0.105 + 0.25 * index as f64];
+        let placement = Placement { translate, ..Placement::default() };
+        self.step(&format!("add '{name}'"), |scene| {
+            scene.papers.push(Paper { name, size: Some([0.297, 0.21]), placement, ..Paper::default() });
+        });
+        Object::Paper(index)
+    }
+
     /// Adds a solver group. The first one that is written down takes the place of the group that a scene has by itself.
     pub fn add_group(&mut self) -> Object {
         let index = self.scene.groups.len();
@@ -456,6 +470,7 @@ impl Document {
             Object::Body(b) => {
                 scene.bodies.remove(b);
                 scene.links.retain(|link| !link.between.contains(&name));
+                scene.papers.retain(|paper| paper.border != PaperBorder::Body(name.clone()));
                 for only in scene.colliders.iter_mut().filter_map(|collider| collider.only.as_mut()) {
                     only.retain(|assigned| assigned.body != name);
                 }
@@ -463,6 +478,7 @@ impl Document {
             Object::Pin(b, p) => drop(scene.bodies[b].pins.remove(p)),
             Object::Pull(b, p) => drop(scene.bodies[b].pulls.remove(p)),
             Object::Link(k) => drop(scene.links.remove(k)),
+            Object::Paper(p) => drop(scene.papers.remove(p)),
             Object::Collider(c) => drop(scene.colliders.remove(c)),
             Object::Character(c) => characters::remove(scene, c),
         })
@@ -482,6 +498,7 @@ impl Document {
             Object::Body(_) => taken(scene.bodies.iter().map(|b| &b.name).collect()),
             Object::Pin(b, _) => taken(scene.bodies[b].pins.iter().map(|p| &p.name).collect()),
             Object::Link(_) => taken(scene.links.iter().map(|link| &link.name).collect()),
+            Object::Paper(_) => taken(scene.papers.iter().map(|p| &p.name).collect()),
             Object::Collider(_) => taken(scene.colliders.iter().map(|c| &c.name).collect()),
             Object::Character(_) => taken(scene.characters.iter().map(|c| &c.name).collect()),
         };
@@ -507,6 +524,11 @@ impl Document {
                 {
                     *end = name.into();
                 }
+                for paper in &mut scene.papers {
+                    if paper.border == PaperBorder::Body(old.clone()) {
+                        paper.border = PaperBorder::Body(name.into());
+                    }
+                }
                 let lists = scene.colliders.iter_mut().filter_map(|collider| collider.only.as_mut());
                 for assigned in lists.flatten().filter(|assigned| assigned.body == old) {
                     assigned.body = name.into();
@@ -514,6 +536,7 @@ impl Document {
             }
             Object::Pin(b, p) => scene.bodies[b].pins[p].name = name.into(),
             Object::Link(k) => scene.links[k].name = name.into(),
+            Object::Paper(p) => scene.papers[p].name = name.into(),
             Object::Collider(c) => scene.colliders[c].name = name.into(),
             Object::Character(c) => characters::rename(scene, c, name),
         });
@@ -531,6 +554,7 @@ impl Document {
             Object::Pin(b, p) => Some(scene.bodies.get(b)?.pins.get(p)?.name.clone()),
             Object::Pull(b, p) => scene.bodies.get(b)?.pulls.get(p).map(|_| format!("pull {}", p + 1)),
             Object::Link(k) => Some(scene.links.get(k)?.name.clone()),
+            Object::Paper(p) => Some(scene.papers.get(p)?.name.clone()),
             Object::Collider(c) => Some(scene.colliders.get(c)?.name.clone()),
             Object::Character(c) => Some(scene.characters.get(c)?.name.clone()),
         }
@@ -563,13 +587,14 @@ impl Document {
         change: impl FnOnce(&mut Look),
     ) -> Result<(), String> {
         let Some(name) = self.name_of(object) else { return Err("there is no such object".into()) };
-        if !matches!(object, Object::Body(_) | Object::Collider(_)) {
+        if !matches!(object, Object::Body(_) | Object::Paper(_) | Object::Collider(_)) {
             return Err(format!("'{name}' has no look; select a body or a collider"));
         }
         self.step(&format!("{what} of '{name}'"), |scene| {
             let look = match object {
                 Object::Collider(c) => &mut scene.colliders[c].look,
                 Object::Body(b) => &mut scene.bodies[b].look,
+                Object::Paper(p) => &mut scene.papers[p].look,
                 _ => return,
             };
             change(look.get_or_insert_with(Look::default));
@@ -580,7 +605,7 @@ impl Document {
     /// Gives an image or a shader to the selected object, or to the only body there is; returns which one it was.
     pub fn set_look_file(&mut self, path: &Path, selected: Object) -> Result<Object, String> {
         let target = match selected {
-            Object::Body(_) | Object::Collider(_) => selected,
+            Object::Body(_) | Object::Paper(_) | Object::Collider(_) => selected,
             Object::Pin(b, _) | Object::Pull(b, _) => Object::Body(b),
             _ if self.scene.bodies.len() == 1 => Object::Body(0),
             _ => return Err("select the body or collider that the file is for, then drop it again".into()),

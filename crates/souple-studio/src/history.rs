@@ -208,6 +208,8 @@ fn for_each_part(moment: &Moment, part: &mut dyn FnMut(usize, &dyn Fn() -> usize
     for item in &moment.items {
         part(Arc::as_ptr(&item.positions) as usize, &|| size_of_val(item.positions.as_slice()));
         part(Arc::as_ptr(&item.speeds) as usize, &|| size_of_val(item.speeds.as_slice()));
+        part(Arc::as_ptr(&item.creases) as usize, &|| size_of_val(item.creases.as_slice()));
+        part(Arc::as_ptr(&item.border) as usize, &|| size_of_val(item.border.as_slice()));
         part(Arc::as_ptr(&item.contacts) as usize, &|| size_of_val(item.contacts.as_slice()));
         part(Arc::as_ptr(&item.crossings) as usize, &|| item.crossings.bytes());
         part(Arc::as_ptr(&item.mesh) as usize, &|| mesh_bytes(&item.mesh));
@@ -228,6 +230,7 @@ fn mesh_bytes(mesh: &ItemMesh) -> usize {
         + size_of_val(mesh.segments.as_slice())
         + size_of_val(mesh.cells.as_slice())
         + size_of_val(mesh.uvs.as_slice())
+        + size_of_val(mesh.charts.as_slice())
 }
 
 fn topology_bytes(topology: &Topology) -> usize {
@@ -261,6 +264,8 @@ mod tests {
             fine: None,
             gains: Arc::default(),
             painted: Arc::default(),
+            border: Arc::default(),
+            creases: Arc::default(),
             model: None,
             transform: Mat4::IDENTITY,
         };

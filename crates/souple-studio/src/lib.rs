@@ -21,6 +21,7 @@ pub mod keys;
 mod marks;
 pub mod painting;
 pub mod panels;
+mod paper_hand;
 mod pending;
 pub mod playback;
 mod player;

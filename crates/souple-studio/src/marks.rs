@@ -5,6 +5,7 @@ use souple::PinnedVertex;
 use souple_viewer::{Line, Marker, Marks};
 
 use crate::gizmo::{Gizmo, Handle};
+use crate::paper_hand;
 use crate::tools::{Deed, Hands, Seen, Tool, body_item, position};
 
 /// Most points of one kind that are drawn: more would hide what they mark.
@@ -35,6 +36,9 @@ pub(crate) fn draw(hands: &Hands, seen: &Seen) -> Marks {
     let mut marks = Marks::default();
     if seen.live {
         supports(seen, &mut marks);
+        for (at, held) in paper_hand::marks(seen) {
+            marks.points.push(point(at, if held { SUPPORT } else { ANCHOR }, 8.0));
+        }
         grabs(hands, seen, &mut marks);
     }
     for (&body, vertices) in &hands.selection {
@@ -53,6 +57,7 @@ pub(crate) fn draw(hands: &Hands, seen: &Seen) -> Marks {
             marks.lines.extend(held.map(|held| line(held, *target, PULL, 2.5)));
             marks.points.push(point(*target, PULL, 9.0));
         }
+        Some(Deed::Paper(hold)) => marks.points.push(point(hold.target, PULL, 10.0)),
         Some(Deed::Cut { trail, .. }) => {
             marks.lines.extend(trail.windows(2).map(|ends| line(ends[0], ends[1], CUT, 2.5)));
         }

@@ -26,8 +26,8 @@ impl Ranges {
     /// Widens the ranges to what a moment shows and writes them into the looks; true when that changed anything. Looks
     /// must be fresh from the scene after a [`Ranges::clear`].
     pub fn update(&mut self, looks: &mut Looks, styles: &StyleSheet, moment: &Moment, now: f64) -> bool {
-        if self.given.len() != looks.bodies.len() + looks.colliders.len() {
-            let every = looks.bodies.iter().chain(&looks.colliders);
+        if self.given.len() != looks.bodies.len() + looks.papers.len() + looks.colliders.len() {
+            let every = looks.bodies.iter().chain(&looks.papers).chain(&looks.colliders);
             self.given = every.map(|look| look.range.is_some()).collect();
             self.fitted = Default::default();
             (self.next, self.step) = (now, None);
@@ -39,7 +39,8 @@ impl Ranges {
         for item in &moment.items {
             let place = match item.kind {
                 ItemKind::Body(b) => b,
-                ItemKind::Collider(c) => looks.bodies.len() + c,
+                ItemKind::Paper(p) => looks.bodies.len() + p,
+                ItemKind::Collider(c) => looks.bodies.len() + looks.papers.len() + c,
             };
             let is_given = self.given.get(place).copied().unwrap_or(true);
             let Some(look) = looks.of(item).filter(|_| !is_given) else { continue };
@@ -52,7 +53,7 @@ impl Ranges {
             *known = Some(known.map_or(range, |old| [old[0].min(range[0]), old[1].max(range[1])]));
         }
         let mut changed = false;
-        let every = looks.bodies.iter_mut().chain(&mut looks.colliders);
+        let every = looks.bodies.iter_mut().chain(&mut looks.papers).chain(&mut looks.colliders);
         for (look, _) in every.zip(&self.given).filter(|(_, given)| !**given) {
             let Some(quantity) = styles.quantity(&look.style) else { continue };
             changed |= look.range != self.fitted[quantity as usize];
@@ -62,9 +63,9 @@ impl Ranges {
     }
 }
 
-/// Whether an item counts for a quantity: bodies do, and skins for what only they have.
+/// Whether an item counts for a quantity: bodies and paper do, and skins for what only they have.
 fn counts(kind: ItemKind, quantity: Quantity) -> bool {
-    matches!(kind, ItemKind::Body(_)) || quantity.is_of_skins()
+    !matches!(kind, ItemKind::Collider(_)) || quantity.is_of_skins()
 }
 
 #[cfg(test)]

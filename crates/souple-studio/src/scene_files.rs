@@ -263,7 +263,10 @@ pub(crate) fn for_each_path(scene: &mut Scene, change: &mut dyn FnMut(&mut Strin
         }
     }
     let bodies = scene.bodies.iter_mut().filter_map(|body| body.look.as_mut());
-    for look in bodies.chain(scene.colliders.iter_mut().filter_map(|collider| collider.look.as_mut())) {
+    let papers = scene.papers.iter_mut().filter_map(|paper| paper.look.as_mut());
+    for look in
+        bodies.chain(papers).chain(scene.colliders.iter_mut().filter_map(|collider| collider.look.as_mut()))
+    {
         if let Some(path) = &mut look.texture {
             change(path, "texture");
         }

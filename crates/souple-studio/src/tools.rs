@@ -8,7 +8,7 @@
 //!
 //! | tool | plain | Ctrl | Shift | Ctrl+Shift |
 //! |---|---|---|---|---|
-//! | View | orbits; a click tells what was hit | pulls a vertex or moves a collider | click: adds or removes a vertex; drag: adds a box | removes a box |
+//! | View | orbits, on a mark of paper drags it; a click tells what was hit | pulls a vertex or moves a collider | click: adds or removes a vertex; drag: adds a box | removes a box |
 //! | Select | a box, or a vertex, instead of the selection | removes | as in View | removes |
 //! | Move | drags the gizmo; elsewhere orbits | pulls | as in View | as in View |
 //! | Scissors | cuts | cuts | cuts | cuts |
@@ -30,6 +30,7 @@ use souple_viewer::{Camera, Item, ItemKind, Marks, Moment};
 use crate::gizmo::{Gizmo, Handle, Moved, moved_part};
 use crate::marks;
 use crate::painting::{Brush, Dab, Stroke, dab_at, dabs_between};
+use crate::paper_hand::{PaperHold, body_near, take_mark, take_near};
 use crate::scissors::{cut, piece_pixels};
 use crate::worker::Shown;
 
@@ -84,7 +85,7 @@ impl Tool {
     pub fn help(self) -> &'static str {
         match self {
             Tool::View => {
-                "Drag to turn the view. Ctrl-drag pulls the cloth or moves a collider. Shift-click selects a vertex, \
+                "Drag to turn the view. Ctrl-drag pulls the cloth or moves a collider. Drag a mark of paper to fold it. Shift-click selects a vertex, \
                  Shift-drag a box of them."
             }
             Tool::Select => {
@@ -215,6 +216,7 @@ pub(crate) enum Deed {
     Cut { last: Vec2, trail: Vec<Vec3> },
     Blow { origin: Vec3, target: Vec3, radius: f32 },
     Paint { last: Vec2, stroke: Stroke },
+    Paper(PaperHold),
 }
 
 /// A button that is held down.
@@ -374,7 +376,7 @@ impl Hands {
             _ if !seen.live => None,
             Tool::View | Tool::Move if ctrl => self.take_hold(at, seen, commands),
             Tool::Move => self.take_gizmo(at, seen, commands),
-            Tool::View => None,
+            Tool::View => take_mark(at, seen, commands).map(Deed::Paper),
         };
         deed.unwrap_or(Deed::Orbit)
     }
@@ -386,6 +388,19 @@ impl Hands {
         let item = seen.moment.items.get(hit.item)?;
         if let ItemKind::Collider(_) = item.kind {
             return Some(Deed::MoveCollider { collider: item.name.to_string(), last: hit.point });
+        }
+        if let Some(hold) = take_near(item, hit.point, at, seen, commands) {
+            return Some(Deed::Paper(hold));
+        }
+        if let Some((body, vertex)) = body_near(item, hit.point) {
+            // Paper around a simulated body: the body is pulled, and the sheet follows.
+            let offset = hit.point - on_plane(&seen.camera, hit.point, at, seen.size)?;
+            let stiffness = PULL_RATE * self.pull_strength * mass(item);
+            commands.push(grab(&body, vertex, hit.point, stiffness));
+            return Some(Deed::Pull { body, item: hit.item, vertex, stiffness, offset, target: hit.point });
+        }
+        if !is_body(item) {
+            return None;
         }
         let target = position(item, hit.vertex)?;
         let under_pointer = on_plane(&seen.camera, target, at, seen.size)?;
@@ -480,6 +495,8 @@ impl Hands {
                     reaction.commands.push(Command::MoveCollider { collider, by, rotate_deg: [0.0; 3] });
                 }
             }
+            Deed::Paper(hold) if drag.has_moved => reaction.commands.extend(hold.drag(at, seen)),
+            Deed::Paper(_) => {}
             Deed::Box { to, .. } => *to = at,
             Deed::Gizmo { handle, centre, start, sent, moved } => {
                 let gizmo = Gizmo::at(*centre, seen);
@@ -732,7 +749,7 @@ fn vertex_at(at: Vec2, seen: &Seen) -> Option<(usize, u32)> {
     let (origin, direction) = seen.camera.ray(at, seen.size);
     let body_of = |item: usize| match seen.moment.items.get(item)?.kind {
         ItemKind::Body(body) => Some(body),
-        ItemKind::Collider(_) => None,
+        ItemKind::Collider(_) | ItemKind::Paper(_) => None,
     };
     match pick(seen.moment, origin, direction) {
         Some(Hit { item, vertex, .. }) if body_of(item).is_some() => Some((body_of(item)?, vertex)),
@@ -767,6 +784,7 @@ fn ending(deed: Deed) -> Vec<Command> {
     match deed {
         Deed::Pull { body, vertex, .. } => vec![Command::Release { body, vertex }],
         Deed::Blow { .. } => vec![Command::StopBlowing],
+        Deed::Paper(hold) => hold.release(),
         Deed::Gizmo { moved, .. } => {
             let freed = |part: Moved| {
                 many(&part.free, |vertices| Command::FreeMany { body: part.body.clone(), vertices })

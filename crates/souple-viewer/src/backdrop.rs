@@ -133,6 +133,8 @@ mod tests {
             fine: None,
             gains: Arc::default(),
             painted: Arc::default(),
+            border: Arc::default(),
+            creases: Arc::default(),
             model: None,
             transform: Mat4::IDENTITY,
         };

@@ -6,17 +6,18 @@
 
 use std::sync::{Arc, OnceLock};
 
-use glam::{DVec3, Mat4, Quat, Vec3};
+use glam::{DVec2, DVec3, Mat4, Quat, Vec3};
 use souple::contact::primitives::Primitive;
 use souple::measure::{intersections, vertex_crossing};
 use souple::mesh::{Topology, mesh_edges};
 use souple::model::{BodyModel, Carrier, ColliderForm};
 use souple::scene::Scene;
 use souple::skin::Posed;
-use souple::wrinkles::FineMesh;
+use souple::wrinkles::Wrinkles;
 use souple::{Model, Simulation};
 
 use crate::geometry;
+use crate::sheets::{CreaseLine, Sheets, crests};
 
 /// Least radius at which a rope is drawn, as a share of its rest length.
 const LEAST_ROPE_RADIUS: f32 = 0.004;
@@ -28,6 +29,8 @@ pub enum ItemKind {
     Body(usize),
     /// A collider; the number is its index in the model.
     Collider(usize),
+    /// A sheet of paper; the number is its index in the model.
+    Paper(usize),
 }
 
 /// What does not change from frame to frame while nothing tears.
@@ -49,6 +52,8 @@ pub struct ItemMesh {
     pub rope_radius: f32,
     /// Topology of a soft body, for measures.
     pub topology: Option<Arc<Topology>>,
+    /// Corners of each triangle of paper, or of the fine mesh of folds, in the pattern, m; empty for others.
+    pub charts: Vec<[DVec2; 3]>,
     /// Whether it stands for a plane without an end, of which a part is drawn.
     pub endless: bool,
 }
@@ -76,6 +81,10 @@ pub struct Item {
     pub gains: Arc<Gains>,
     /// What is painted on the skin of a character, from 0 to 1; empty where nothing is.
     pub painted: Arc<Vec<f32>>,
+    /// Where the border of paper is, a point for each sample of its model, m; empty for others.
+    pub border: Arc<Vec<Vec3>>,
+    /// Creases of paper, crests of folds.
+    pub creases: Arc<Vec<CreaseLine>>,
     /// The model that a soft body or a skin was moved by, which knows what solids are made of.
     pub model: Option<Arc<Model>>,
     /// Where the item is put.
@@ -95,15 +104,24 @@ impl Item {
 
     /// Values of the vertices, as values of the vertices that are drawn.
     pub fn drawn_values(&self, values: Vec<f32>) -> Vec<f32> {
-        let (ItemKind::Body(b), Some(model), Some(_)) = (self.kind, &self.model, &self.fine) else {
+        let (Some(wrinkles), Some(_)) = (self.wrinkles(), &self.fine) else { return values };
+        if values.len() == wrinkles.fine.shares.len() {
+            // Of the vertices that are drawn already.
             return values;
-        };
-        let Some(wrinkles) = model.bodies.get(b).and_then(|body| body.wrinkles.as_ref()) else {
-            return values;
-        };
+        }
         let at = |v: u32| values.get(v as usize).copied().unwrap_or(0.0);
         let mix = |(of, shares): &([u32; 3], [f64; 3])| (0..3).map(|k| at(of[k]) * shares[k] as f32).sum();
         wrinkles.fine.shares.iter().map(mix).collect()
+    }
+
+    /// The folds that are drawn on it, if it has any.
+    pub fn wrinkles(&self) -> Option<&Wrinkles> {
+        let model = self.model.as_ref()?;
+        match self.kind {
+            ItemKind::Body(b) => model.bodies.get(b)?.wrinkles.as_deref(),
+            ItemKind::Collider(c) => model.colliders.get(c)?.wrinkles.as_deref(),
+            ItemKind::Paper(_) => None,
+        }
     }
 
     /// The compiled body, if it is a solid.
@@ -125,7 +143,7 @@ impl Item {
     pub fn crossing_vertices(&self) -> &[u32] {
         match self.kind {
             ItemKind::Body(b) => self.crossings.vertices(b),
-            ItemKind::Collider(_) => &[],
+            ItemKind::Collider(_) | ItemKind::Paper(_) => &[],
         }
     }
 }
@@ -228,7 +246,7 @@ pub struct Moment {
     pub step: u64,
     /// Simulated time, s.
     pub time: f64,
-    /// Bodies, then colliders, in the order of the model.
+    /// Bodies, then paper, then colliders, in the order of the model.
     pub items: Vec<Item>,
     /// Height of the floor, m, when a horizontal plane is part of the scene; such planes are not items.
     pub floor: Option<f32>,
@@ -238,7 +256,7 @@ impl Moment {
     /// All points that are seen, m, but for endless planes; of the bodies alone when `bodies_only`.
     pub fn points(&self, bodies_only: bool) -> impl Iterator<Item = Vec3> + Clone {
         let seen = self.items.iter().filter(move |item| match item.kind {
-            ItemKind::Body(_) => true,
+            ItemKind::Body(_) | ItemKind::Paper(_) => true,
             ItemKind::Collider(_) => !bodies_only && !item.mesh.endless,
         });
         seen.flat_map(|item| item.positions.iter().map(|p| item.transform.transform_point3(*p)))
@@ -262,6 +280,7 @@ pub struct Capture {
     /// Fine meshes of bodies with folds.
     fine: Vec<Option<Arc<ItemMesh>>>,
     colliders: Vec<ColliderShape>,
+    sheets: Sheets,
 }
 
 #[derive(Debug)]
@@ -273,6 +292,8 @@ struct ColliderShape {
     plane: Option<DVec3>,
     /// Whether its triangles are the collider itself, not a likeness of a round shape.
     is_mesh: bool,
+    /// Fine mesh of a skin with folds.
+    fine: Option<Arc<ItemMesh>>,
     /// The first map that is painted on a skin.
     painted: Arc<Vec<f32>>,
 }
@@ -315,17 +336,21 @@ impl Capture {
             };
             let (name, is_mesh) = (Arc::from(collider.name.as_str()), collider.form.mesh().is_some());
             let painted = Arc::new(painted(model, &collider.carrier));
+            let fine = collider.wrinkles.as_ref().map(|wrinkles| Arc::new(fine_mesh(wrinkles, &mesh.uvs)));
             let (positions, mesh) = (Arc::new(positions), Arc::new(mesh));
-            ColliderShape { name, positions, mesh, plane, is_mesh, painted }
+            ColliderShape { name, positions, mesh, plane, is_mesh, fine, painted }
         });
-        let fine = model.bodies.iter().zip(&uvs).map(|(body, uvs)| {
-            body.wrinkles.as_ref().map(|wrinkles| Arc::new(fine_mesh(&wrinkles.fine, uvs)))
-        });
+        let fine = model
+            .bodies
+            .iter()
+            .zip(&uvs)
+            .map(|(body, uvs)| body.wrinkles.as_ref().map(|wrinkles| Arc::new(fine_mesh(wrinkles, uvs))));
         Capture {
             fine: fine.collect(),
             meshes,
             names: model.bodies.iter().map(|body| Arc::from(body.name.as_str())).collect(),
             colliders: colliders.collect(),
+            sheets: Sheets::new(model),
             uvs,
         }
     }
@@ -351,6 +376,10 @@ impl Capture {
             let positions: Arc<Vec<Vec3>> = Arc::new(body.x.iter().map(|x| x.as_vec3()).collect());
             seen.push((Arc::clone(&positions), Arc::clone(&self.meshes[b])));
             let wrinkled = self.fine[b].as_ref().zip(simulation.wrinkled(b));
+            let creases = match (&model.bodies[b].wrinkles, simulation.wrinkled(b)) {
+                (Some(wrinkles), Some(places)) => crests(wrinkles, &state.folds[b], places),
+                _ => Vec::new(),
+            };
             let fine = wrinkled.map(|(mesh, places)| {
                 (Arc::clone(mesh), Arc::new(places.iter().map(|x| x.as_vec3()).collect()))
             });
@@ -365,10 +394,13 @@ impl Capture {
                 crossings: Arc::default(),
                 gains: Arc::default(),
                 painted: Arc::default(),
+                border: Arc::default(),
+                creases: Arc::new(creases),
                 model: Some(Arc::clone(&model)),
                 transform: Mat4::IDENTITY,
             });
         }
+        moment.items.extend(self.sheets.items(simulation));
         let mut meshes = Vec::new();
         for (c, collider) in self.colliders.iter().enumerate() {
             let pose = simulation.collider_pose(c);
@@ -386,6 +418,14 @@ impl Capture {
                 true => Arc::clone(&collider.positions),
                 false => Arc::new(skin.iter().map(|x| x.as_vec3()).collect()),
             };
+            let wrinkled = simulation.wrinkled_skin(c);
+            let creases = match (&model.colliders[c].wrinkles, wrinkled) {
+                (Some(wrinkles), Some(places)) => crests(wrinkles, &state.skin_folds[c], places),
+                _ => Vec::new(),
+            };
+            let fine = collider.fine.as_ref().zip(wrinkled).map(|(mesh, places)| {
+                (Arc::clone(mesh), Arc::new(places.iter().map(|x| x.as_vec3()).collect()))
+            });
             if collider.is_mesh {
                 meshes.push((Arc::clone(&positions), Arc::clone(&collider.mesh), transform));
             }
@@ -393,7 +433,7 @@ impl Capture {
                 name: Arc::clone(&collider.name),
                 kind: ItemKind::Collider(c),
                 mesh: Arc::clone(&collider.mesh),
-                fine: None,
+                fine,
                 speeds: Arc::default(),
                 contacts: Arc::default(),
                 crossings: Arc::default(),
@@ -403,6 +443,8 @@ impl Capture {
                     Arc::new(Gains::of(Arc::clone(&model), c, state.time))
                 },
                 painted: Arc::clone(&collider.painted),
+                border: Arc::default(),
+                creases: Arc::new(creases),
                 model: (!skin.is_empty()).then(|| Arc::clone(&model)),
                 positions,
                 transform,
@@ -416,13 +458,15 @@ impl Capture {
 }
 
 /// The mesh that a body with folds is drawn by.
-fn fine_mesh(fine: &FineMesh, uvs: &[[f32; 2]]) -> ItemMesh {
+fn fine_mesh(wrinkles: &Wrinkles, uvs: &[[f32; 2]]) -> ItemMesh {
+    let fine = &wrinkles.fine;
     let edges: Vec<[u32; 2]> = mesh_edges(&fine.triangles, &[]).into_iter().map(|(i, j)| [i, j]).collect();
     let uvs: Vec<[f64; 2]> = uvs.iter().map(|uv| uv.map(f64::from)).collect();
     ItemMesh {
         edge_triangles: geometry::edge_triangles(&edges, &fine.triangles),
         triangles: fine.triangles.clone(),
         edges,
+        charts: fine.charts(&wrinkles.pattern),
         uvs: fine.uvs(&uvs).into_iter().map(|uv| uv.map(|c| c as f32)).collect(),
         ..ItemMesh::default()
     }
@@ -449,6 +493,7 @@ fn body_mesh(body: &BodyModel, topology: &Arc<Topology>, uvs: &[[f32; 2]], rope_
         uvs: topology.parents.iter().map(|&p| uvs.get(p as usize).copied().unwrap_or_default()).collect(),
         rope_radius,
         topology: Some(Arc::clone(topology)),
+        charts: Vec::new(),
         endless: false,
     }
 }

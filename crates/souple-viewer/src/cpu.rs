@@ -35,6 +35,7 @@ use crate::environment::Surroundings;
 use crate::geometry::cell_lines;
 use crate::gpu::SHADOW_SIZE;
 use crate::looks::{Line, Looks, Marks};
+use crate::sheets::crease_lines;
 use crate::style::StyleSheet;
 
 /// Styles that are drawn as such.
@@ -193,8 +194,11 @@ impl<'a> Scene<'a> {
         for (number, surface) in (0u32..).zip(&surfaces).filter(|(_, surface)| !surface.is_wireframe()) {
             surface.add_shadow_faces(number, &sun_projection, &map, &mut shadows);
         }
-        let lines: Vec<Line> =
-            cell_lines(moment, looks, size.1).into_iter().chain(marks.lines.iter().copied()).collect();
+        let lines: Vec<Line> = cell_lines(moment, looks, size.1)
+            .into_iter()
+            .chain(crease_lines(moment, looks, size.1))
+            .chain(marks.lines.iter().copied())
+            .collect();
         Scene {
             strokes: marks::strokes(&lines, &marks.points, &projection, &viewport),
             background: (encoded(top), encoded(bottom)),

@@ -19,6 +19,7 @@ pub mod gpu;
 pub mod looks;
 pub mod overlay;
 pub mod pick;
+pub mod sheets;
 pub mod style;
 
 mod artist;

@@ -22,6 +22,8 @@ const BODY_COLOURS: [[f32; 3]; 6] = [
 ];
 /// Colour of colliders that have none of their own, sRGB.
 const COLLIDER_COLOUR: [f32; 3] = [0.62, 0.64, 0.67];
+/// Colour of paper that has none of its own, sRGB.
+const PAPER_COLOUR: [f32; 3] = [0.80, 0.78, 0.73];
 /// How much darker the other side of a cloth is without a colour of its own.
 const BACK_SHADE: f32 = 0.62;
 
@@ -42,6 +44,8 @@ pub struct ItemLook {
     pub range: Option<[f32; 2]>,
     /// Whether the elements of a solid are drawn as lines, too.
     pub cells: bool,
+    /// Whether creases of paper and crests of folds are drawn as lines, too.
+    pub creases: bool,
     /// Whether it is drawn at all.
     pub visible: bool,
 }
@@ -51,6 +55,8 @@ pub struct ItemLook {
 pub struct Looks {
     /// Looks of the bodies of the model.
     pub bodies: Vec<ItemLook>,
+    /// Looks of the sheets of paper of the model.
+    pub papers: Vec<ItemLook>,
     /// Looks of the colliders of the model.
     pub colliders: Vec<ItemLook>,
     /// Which colliders are skins of characters.
@@ -65,8 +71,16 @@ impl Looks {
     /// The looks that a scene asks for. `texture` gives the image of a path; what it cannot give is drawn without.
     pub fn of_scene(scene: &Scene, mut texture: impl FnMut(&str) -> Option<Arc<Picture>>) -> Looks {
         let skins = scene.colliders.iter().map(|c| matches!(c.shape, ColliderShape::Skin(_))).collect();
-        let mut looks =
-            Looks { bodies: Vec::new(), colliders: Vec::new(), skins, view: scene.view, extent: None };
+        let papers = scene.papers.iter().map(|p| item_look(p.look.as_ref(), PAPER_COLOUR, &mut texture));
+        let papers = papers.collect();
+        let mut looks = Looks {
+            bodies: Vec::new(),
+            papers,
+            colliders: Vec::new(),
+            skins,
+            view: scene.view,
+            extent: None,
+        };
         for (b, body) in scene.bodies.iter().enumerate() {
             looks.bodies.push(item_look(
                 body.look.as_ref(),
@@ -84,9 +98,9 @@ impl Looks {
     /// bodies. Styles that show what only skins have are given to them alone.
     pub fn set_style(&mut self, style: &str) {
         let of_skins = Quantity::ALL.into_iter().any(|q| q.is_of_skins() && q.name() == style);
-        let alone = of_skins || self.bodies.is_empty();
+        let alone = of_skins || self.bodies.is_empty() && self.papers.is_empty();
         let skins = self.colliders.iter_mut().zip(&self.skins).filter(|(_, skin)| alone && **skin);
-        let bodies = self.bodies.iter_mut().filter(|_| !of_skins);
+        let bodies = self.bodies.iter_mut().chain(&mut self.papers).filter(|_| !of_skins);
         for look in bodies.chain(skins.map(|(look, _)| look)) {
             look.style = style.into();
             look.parameters.clear();
@@ -108,10 +122,17 @@ impl Looks {
         self.bodies.iter_mut().for_each(|look| look.cells = true);
     }
 
+    /// Draws creases of paper and crests of folds.
+    pub fn show_creases(&mut self) {
+        let looks = self.bodies.iter_mut().chain(&mut self.papers).chain(&mut self.colliders);
+        looks.for_each(|look| look.creases = true);
+    }
+
     /// The look of an item.
     pub fn of(&self, item: &Item) -> Option<&ItemLook> {
         match item.kind {
             ItemKind::Body(b) => self.bodies.get(b),
+            ItemKind::Paper(p) => self.papers.get(p),
             ItemKind::Collider(c) => self.colliders.get(c),
         }
     }
@@ -125,14 +146,14 @@ impl Looks {
                 |look: &ItemLook| look.range.is_none() && styles.quantity(&look.style) == Some(quantity);
             let mut values = Vec::new();
             for item in moments.iter().flat_map(|moment| &moment.items) {
-                let counts = matches!(item.kind, ItemKind::Body(_)) || quantity.is_of_skins();
+                let counts = !matches!(item.kind, ItemKind::Collider(_)) || quantity.is_of_skins();
                 if counts && self.of(item).is_some_and(fitted) {
                     values.extend(quantity.seen_values(item));
                 }
             }
             let range = quantity.range_of(&mut values);
             let skins = self.colliders.iter_mut().filter(|_| quantity.is_of_skins());
-            let looks = self.bodies.iter_mut().chain(skins);
+            let looks = self.bodies.iter_mut().chain(&mut self.papers).chain(skins);
             looks.filter(|look| fitted(look)).for_each(|look| look.range = Some(range));
         }
     }
@@ -140,7 +161,7 @@ impl Looks {
     /// The quantity shown by colours, with its range, for the legend. None when bodies show different ones: a legend could
     /// be true for some of them only. `drawn` says which styles the renderer can draw.
     pub fn legend(&self, styles: &StyleSheet, drawn: impl Fn(&str) -> bool) -> Option<(Quantity, [f32; 2])> {
-        let bodies = self.bodies.iter().map(|look| (look, false));
+        let bodies = self.bodies.iter().chain(&self.papers).map(|look| (look, false));
         let looks = bodies.chain(self.colliders.iter().map(|look| (look, true)));
         let mut shown =
             looks.filter(|(look, _)| look.visible && drawn(&look.style)).filter_map(|(look, is_collider)| {
@@ -178,6 +199,8 @@ pub fn style_name(style: &Style) -> Arc<str> {
         Style::Crossing => "crossing".into(),
         Style::Gain => "gain".into(),
         Style::Painted => "painted".into(),
+        Style::Compression => "compression".into(),
+        Style::Isometry => "isometry".into(),
     }
 }
 
@@ -211,6 +234,7 @@ fn item_look(
         parameters: look.parameters.clone(),
         range: look.range.map(|range| range.map(|end| end as f32)),
         cells: look.cells,
+        creases: look.creases,
         visible: !look.hidden,
     }
 }

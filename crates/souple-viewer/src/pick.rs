@@ -182,7 +182,7 @@ pub fn pick_vertex(
 ) -> Option<(usize, u32)> {
     let mut candidates: Vec<(f32, usize, u32)> = Vec::new();
     for (index, item) in moment.items.iter().enumerate() {
-        if matches!(item.kind, ItemKind::Collider(_)) {
+        if !matches!(item.kind, ItemKind::Body(_)) {
             continue;
         }
         for (v, p) in (0u32..).zip(item.positions.iter()) {

@@ -6,7 +6,7 @@
 //!
 //! - `@parameter NAME = DEFAULT from MIN to MAX: text` — a number that looks and sliders can set, at most eight; the
 //!   style calls it as `NAME()`.
-//! - `@quantity strain|stress|velocity|curvature|contact|crossing|gain|painted` — `s.value` is that quantity, from 0 to 1 over the look's range.
+//! - `@quantity strain|stress|velocity|curvature|contact|crossing|gain|painted|compression|isometry` — `s.value` is that quantity, from 0 to 1 over the look's range.
 //! - `@transparent` — drawn after the rest, from far to near, back sides first (ESSI-57).
 //! - `@edges` — edges of the mesh are drawn instead of its triangles.
 //! - `@outline` — silhouette lines are added.
@@ -22,6 +22,7 @@ use thiserror::Error;
 
 use crate::capture::Item;
 use crate::looks::ItemLook;
+use crate::sheets;
 
 /// Most parameters that a style can have.
 pub const MAX_PARAMETERS: usize = 8;
@@ -34,7 +35,7 @@ const COMMON: &str = include_str!("shaders/common.wgsl");
 const SURFACE: &str = include_str!("shaders/surface.wgsl");
 
 /// The styles that come with the program, in the order of the number keys and menus.
-const BUILT_IN: [(&str, &str); 22] = [
+const BUILT_IN: [(&str, &str); 24] = [
     ("standard", include_str!("styles/standard.wgsl")),
     ("phong", include_str!("styles/phong.wgsl")),
     ("velvet", include_str!("styles/velvet.wgsl")),
@@ -57,6 +58,8 @@ const BUILT_IN: [(&str, &str); 22] = [
     ("crossing", include_str!("styles/crossing.wgsl")),
     ("gain", include_str!("styles/gain.wgsl")),
     ("painted", include_str!("styles/painted.wgsl")),
+    ("compression", include_str!("styles/compression.wgsl")),
+    ("isometry", include_str!("styles/isometry.wgsl")),
 ];
 
 /// A quantity that colours can show.
@@ -78,11 +81,15 @@ pub enum Quantity {
     Gain,
     /// What is painted on a skin, from 0 to 1.
     Painted,
+    /// What cloth has lost of its length against its pattern.
+    Compression,
+    /// How far what is drawn, folds and paper, is from isometric to its pattern.
+    Isometry,
 }
 
 impl Quantity {
     /// All of them.
-    pub const ALL: [Quantity; 8] = [
+    pub const ALL: [Quantity; 10] = [
         Quantity::Strain,
         Quantity::Stress,
         Quantity::Velocity,
@@ -91,6 +98,8 @@ impl Quantity {
         Quantity::Crossing,
         Quantity::Gain,
         Quantity::Painted,
+        Quantity::Compression,
+        Quantity::Isometry,
     ];
 
     /// Name in styles, titles of legends.
@@ -104,13 +113,15 @@ impl Quantity {
             Quantity::Crossing => "crossing",
             Quantity::Gain => "gain",
             Quantity::Painted => "painted",
+            Quantity::Compression => "compression",
+            Quantity::Isometry => "isometry",
         }
     }
 
     /// Unit of what a legend shows, and what values are multiplied by to be in it.
     pub fn unit(self) -> (&'static str, f32) {
         match self {
-            Quantity::Strain => ("%", 100.0),
+            Quantity::Strain | Quantity::Compression | Quantity::Isometry => ("%", 100.0),
             Quantity::Stress => ("kPa", 1e-3),
             Quantity::Velocity => ("m/s", 1.0),
             Quantity::Curvature => ("1/m", 1.0),
@@ -142,6 +153,8 @@ impl Quantity {
             (Quantity::Crossing, _) => return marked(item.crossing_vertices(), count),
             (Quantity::Gain, _) => return filled(item.gains.values().to_vec(), count),
             (Quantity::Painted, _) => return filled(item.painted.to_vec(), count),
+            (Quantity::Compression, _) => return filled(sheets::compression(item), count),
+            (Quantity::Isometry, _) => return sheets::misfit(item),
             (Quantity::Strain, Some(topology)) => match item.solid() {
                 Some(solid) => measure::vertex_solid_strain(solid, topology, &x(), &mut values),
                 None => measure::vertex_strain(topology, &x(), &mut values),
@@ -162,7 +175,9 @@ impl Quantity {
     /// The values at the vertices that are seen.
     pub fn seen_values(self, item: &Item) -> Vec<f32> {
         let mut values = self.values(item);
-        values.truncate(item.visible());
+        if self != Quantity::Isometry {
+            values.truncate(item.visible());
+        }
         values
     }
 
@@ -170,7 +185,7 @@ impl Quantity {
     pub fn range_of(self, values: &mut Vec<f32>) -> [f32; 2] {
         // The smallest range that is worth colours: below it rounding would be shown as if it meant something.
         let least = match self {
-            Quantity::Strain => 1e-3,
+            Quantity::Strain | Quantity::Compression | Quantity::Isometry => 1e-3,
             Quantity::Stress => 1.0,
             Quantity::Velocity => 1e-2,
             Quantity::Curvature => 1e-2,

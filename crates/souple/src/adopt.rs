@@ -20,6 +20,7 @@ use crate::mesh::octree::Octree;
 use crate::mesh::{Spring, SpringFamily, Topology};
 use crate::model::{BodyModel, Carrier, ColliderModel, Model, PinCarrier, PinModel};
 use crate::motion::pose_at;
+use crate::paper::{PaperModel, PaperState};
 use crate::scene::Motion;
 use crate::skin::Posed;
 use crate::state::{BodyState, PinnedVertex, State};
@@ -105,9 +106,44 @@ pub(crate) fn carry_over(old: &Model, new: &Model, state: &State) -> Result<Stat
             *folds = Folds::default();
         }
     }
+    carried.skin_folds =
+        new.colliders.iter().map(|collider| carry_skin_folds(old, collider, state)).collect();
+    carried.papers = new.papers.iter().map(|paper| carry_paper(old, paper, state)).collect();
     carried.collider_offsets =
         new.colliders.iter().map(|c| carry_collider(old, c, state, &posed[1])).collect();
     Ok(carried)
+}
+
+/// Folds of a skin stay while its pattern and fabric do.
+fn carry_skin_folds(old: &Model, collider: &ColliderModel, state: &State) -> Folds {
+    let was = old.colliders.iter().zip(&state.skin_folds).find(|(was, _)| was.name == collider.name);
+    match (was, &collider.wrinkles) {
+        (Some((ColliderModel { wrinkles: Some(was), .. }, folds)), Some(is))
+            if was.settings.smallest_radius == is.settings.smallest_radius && was.pattern == is.pattern =>
+        {
+            folds.clone()
+        }
+        _ => Folds::default(),
+    }
+}
+
+/// A sheet of the same pattern keeps its border, one that is folded in the same way all of it; others begin anew.
+fn carry_paper(old: &Model, paper: &PaperModel, state: &State) -> PaperState {
+    let known = old.papers.iter().zip(&state.papers).find(|(was, _)| was.name == paper.name);
+    let Some((was, now)) = known else { return paper.begin() };
+    let same_border = was.start.border.shares == paper.start.border.shares
+        && was.rules.pattern == paper.rules.pattern
+        && was.can_be_pulled() == paper.can_be_pulled();
+    if !same_border {
+        return paper.begin();
+    }
+    let same_handles = was.handles.len() == paper.handles.len();
+    let offsets = if same_handles { now.offsets.clone() } else { paper.begin().offsets };
+    let crumple = match was.rules == paper.rules {
+        true => now.crumple.clone(),
+        false => paper.rules.crumple(now.crumple.border.clone()),
+    };
+    PaperState { crumple, offsets, hands: now.hands.clone(), remade: now.remade }
 }
 
 fn octree(body: &BodyModel) -> Option<&Octree> {

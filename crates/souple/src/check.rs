@@ -94,7 +94,7 @@ fn turned_round(mesh: &InlineMesh) -> usize {
 pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
     let mut lints = Vec::new();
     let mut say = |field: String, message: String, help: String| lints.push(Lint { field, message, help });
-    if model.bodies.is_empty() && model.characters.is_empty() {
+    if model.bodies.is_empty() && model.characters.is_empty() && model.papers.is_empty() {
         say("body".into(), "the scene has no body: nothing will move".into(), "add a `[[body]]`".into());
     }
     for (b, (body, written)) in model.bodies.iter().zip(&scene.bodies).enumerate() {

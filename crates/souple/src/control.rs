@@ -148,6 +148,16 @@ pub enum Command {
         /// Body.
         body: String,
     },
+    /// Pulls a point of the border of a sheet of paper, and the sheet with it; without a place lets it go.
+    PullPaper {
+        /// Paper.
+        paper: String,
+        /// Which point, by its share of the outline of the pattern, counter-clockwise from its first corner, 0 to 1.
+        at: f64,
+        /// Where to, m.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<Vec3>,
+    },
 }
 
 /// A supported particle over one step.
@@ -662,6 +672,21 @@ pub(crate) fn check(
         Command::StopBlowing => Ok(()),
         Command::SetWind { velocity } => finite("the wind", velocity),
         Command::Thaw { body: name } => body(name).map(|_| ()),
+        Command::PullPaper { paper, at, place } => {
+            if let Some(place) = place {
+                finite("the place", place)?;
+            }
+            match model.papers.iter().find(|p| p.name == *paper) {
+                None => refuse(format!("there is no paper '{paper}'")),
+                Some(p) if !p.can_be_pulled() => {
+                    refuse(format!("the border of paper '{paper}' is moved by its keys or by a body"))
+                }
+                Some(_) if !(0.0..=1.0).contains(at) => {
+                    refuse(format!("the point of an outline is a share from 0 to 1: {at}"))
+                }
+                Some(_) => Ok(()),
+            }
+        }
     }
 }
 
@@ -797,6 +822,11 @@ fn apply(command: &Command, model: &Model, state: &mut State) {
         Command::Thaw { body } => {
             let Some(b) = model.body_index(body) else { return };
             state.bodies[b].frozen = false;
+        }
+        Command::PullPaper { paper, at, place } => {
+            let Some(p) = model.paper_index(paper) else { return };
+            let time = state.time + model.frame_dt();
+            model.papers[p].pull(&mut state.papers[p], *at, place.map(DVec3::from), time);
         }
     }
 }

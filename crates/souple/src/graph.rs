@@ -1,6 +1,6 @@
 //! What a scene is made of, as a tree: for the tree of the studio and for GraphViz (FAU-72).
 //!
-//! Scene → groups → solver and bodies → energies, limits, tearing, pins, mappings; links between bodies, characters, colliders and wind hang
+//! Scene → groups → solver and bodies → energies, limits, tearing, pins, mappings; links between bodies, paper, characters, colliders and wind hang
 //! from the scene.
 //! Names and kinds are data, `detail` is one line for a person. Hands (grabs, fan) are not part of a scene and not shown.
 //!
@@ -17,6 +17,7 @@ use crate::model::{
     AssignedModel, BodyModel, BoneCarrier, Carrier, ColliderForm, ColliderModel, GroupModel, LimitModel,
     LinkModel, Model, PinModel,
 };
+use crate::paper::{BorderSource, PaperModel};
 use crate::scene::{Body, LimitMethod, Motion, Scene, Wind};
 use crate::skin::CharacterModel;
 use crate::solver::solver_name;
@@ -44,6 +45,8 @@ pub enum NodeKind {
     Mapping,
     /// Springs between two bodies.
     Link,
+    /// A sheet of paper.
+    Paper,
     /// A rigid collider.
     Collider,
     /// An animated character.
@@ -66,6 +69,7 @@ impl NodeKind {
             NodeKind::Pin => "pin",
             NodeKind::Mapping => "mapping",
             NodeKind::Link => "link",
+            NodeKind::Paper => "paper",
             NodeKind::Collider => "collider",
             NodeKind::Character => "character",
             NodeKind::Wind => "wind",
@@ -82,6 +86,7 @@ impl NodeKind {
             NodeKind::Pin => ("ellipse", "#f3d6d6"),
             NodeKind::Mapping => ("ellipse", "#e3d9f2"),
             NodeKind::Link => ("ellipse", "#f2ead0"),
+            NodeKind::Paper => ("note", "#f3f0e6"),
             NodeKind::Collider => ("hexagon", "#d9ecd9"),
             NodeKind::Character => ("hexagon", "#ecdfe9"),
             NodeKind::Wind => ("ellipse", "#d9ecf2"),
@@ -197,6 +202,9 @@ pub fn scene_graph(scene: &Scene, model: &Model) -> Graph {
         };
         graph.add(Some(root), NodeKind::Link, k, name, detail);
     }
+    for (p, paper) in model.papers.iter().enumerate() {
+        graph.add(Some(root), NodeKind::Paper, p, &paper.name, paper_detail(paper, model));
+    }
     for (c, character) in model.characters.iter().enumerate() {
         graph.add(Some(root), NodeKind::Character, c, &character.name, character_detail(character));
     }
@@ -207,6 +215,17 @@ pub fn scene_graph(scene: &Scene, model: &Model) -> Graph {
         graph.add(Some(root), NodeKind::Wind, 0, "wind", wind_detail(&model.wind));
     }
     graph
+}
+
+fn paper_detail(paper: &PaperModel, model: &Model) -> String {
+    let corners = count(paper.rules.pattern.corners().len(), "corner", "corners");
+    match &paper.source {
+        BorderSource::Held => format!("{corners}, {}", count(paper.handles.len(), "handle", "handles")),
+        BorderSource::Keys(keys) => format!("{corners}, {}", count(keys.len(), "key", "keys")),
+        BorderSource::Body { body, .. } => {
+            format!("{corners}, border of '{}'", model.bodies.get(*body).map_or("", |b| &b.name))
+        }
+    }
 }
 
 fn add_body(

@@ -3,6 +3,7 @@
 use glam::DVec3;
 
 use crate::motion::Jump;
+use crate::paper::PaperError;
 use crate::profile::Stage;
 use crate::scene::Health;
 
@@ -14,7 +15,7 @@ pub const MAX_HALVINGS: u32 = 4;
 pub struct Warning {
     /// Step at which it happened.
     pub step: u64,
-    /// Body it happened to; of a [`WarningKind::Jumped`] the collider.
+    /// Body it happened to; of a [`WarningKind::Jumped`] the collider, of a [`WarningKind::NoBorder`] the paper.
     pub body: String,
     /// Stage in which it was noticed.
     pub stage: Stage,
@@ -57,6 +58,8 @@ pub enum WarningKind {
     },
     /// A collider moved by more than its own size in one frame; told once of each.
     Jumped(Jump),
+    /// The border of a sheet of paper cannot be followed, and the sheet stays as it was; told once of each.
+    NoBorder(PaperError),
 }
 
 /// What is wrong with numbers.
@@ -96,7 +99,11 @@ impl std::fmt::Display for Symptom {
 impl std::fmt::Display for Warning {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         let Warning { step, body, stage, .. } = self;
-        let what = if matches!(self.kind, WarningKind::Jumped(_)) { "collider" } else { "body" };
+        let what = match self.kind {
+            WarningKind::Jumped(_) => "collider",
+            WarningKind::NoBorder(_) => "paper",
+            _ => "body",
+        };
         write!(f, "step {step}, {what} '{body}', {}: ", stage.name())?;
         match &self.kind {
             WarningKind::BadInput => write!(f, "its state was not finite; the last good state was put back")?,
@@ -122,6 +129,7 @@ impl std::fmt::Display for Warning {
             WarningKind::Jumped(Jump { distance, size }) => {
                 write!(f, "it moved by {distance:.3} m in one frame, more than its size of {size:.3} m")?;
             }
+            WarningKind::NoBorder(error) => write!(f, "it stays as it was: {error}")?,
         }
         write!(f, ". {}", self.remedy)
     }

@@ -11,6 +11,7 @@ use crate::energy::{Energy, Link, Volume};
 use crate::math::Pose;
 use crate::mesh::tear::TearLimits;
 use crate::mesh::{ColliderMesh, Spring, SpringFamily, Topology};
+use crate::paper::PaperModel;
 use crate::refine::Refining;
 use crate::rigid::RigidFrame;
 use crate::scene::{
@@ -39,6 +40,8 @@ pub struct Model {
     pub groups: Vec<GroupModel>,
     /// Soft bodies.
     pub bodies: Vec<BodyModel>,
+    /// Sheets of paper.
+    pub papers: Vec<PaperModel>,
     /// Characters that colliders and supports follow.
     pub characters: Vec<CharacterModel>,
     /// Colliders.
@@ -65,6 +68,11 @@ impl Model {
     /// Index of the body of that name.
     pub fn body_index(&self, name: &str) -> Option<usize> {
         self.bodies.iter().position(|b| b.name == name)
+    }
+
+    /// Index of the sheet of paper of that name.
+    pub fn paper_index(&self, name: &str) -> Option<usize> {
+        self.papers.iter().position(|p| p.name == name)
     }
 
     /// Number of particles at the start.
@@ -144,6 +152,8 @@ pub struct BodyModel {
     pub refining: Option<Refining>,
     /// Folds that are drawn on it.
     pub wrinkles: Option<Arc<Wrinkles>>,
+    /// Whether a sheet of paper that has its border is drawn instead.
+    pub is_paper: bool,
 }
 
 impl BodyModel {
@@ -179,9 +189,9 @@ impl BodyModel {
         (rides || !self.pins.is_empty()) && self.pins.iter().all(follows)
     }
 
-    /// Whether a collider that is the skin of its character shows it, so that it is not seen by itself.
+    /// Whether a collider that is the skin of its character, or a sheet of paper, shows it, so that it is not seen by itself.
     pub fn is_worn(&self) -> bool {
-        self.layer.as_ref().is_some_and(|layer| !layer.shown_by.is_empty())
+        self.is_paper || self.layer.as_ref().is_some_and(|layer| !layer.shown_by.is_empty())
     }
 
     /// Springs of the untorn body.
@@ -320,6 +330,8 @@ pub struct ColliderModel {
     pub touches: Option<Vec<String>>,
     /// Whether what is inside a closed mesh is led out; not if it is not said.
     pub solid: Option<bool>,
+    /// Folds that are drawn on it, if it is a skin.
+    pub wrinkles: Option<Arc<Wrinkles>>,
     /// The bodies that alone are held against it (SIM-32), each once; all without it.
     pub only: Option<Vec<AssignedModel>>,
 }

@@ -18,6 +18,7 @@ use crate::math::Pose;
 use crate::measure::{self, Measures};
 use crate::mesh::vertex_normals;
 use crate::model::{BodyModel, Model};
+use crate::paper;
 use crate::parallel::Parallel;
 use crate::profile::{Profile, Stage};
 use crate::recording::{LoggedCommand, Recording};
@@ -26,7 +27,7 @@ use crate::skin::Posed;
 use crate::snapshot;
 use crate::solver::CutShort;
 use crate::state::{BodyState, State};
-use crate::wrinkles::{Folds, Isometry, Projector, Tracker, Wrinkles};
+use crate::wrinkles::{Isometry, SceneFolds};
 
 /// A linear solve that was stopped is told of from so many times its tolerance on.
 const WORTH_TELLING: f64 = 3.0;
@@ -44,10 +45,10 @@ pub struct Simulation {
     /// The island of each body, and its place there.
     home: Vec<(usize, usize)>,
     normals: Vec<OnceLock<Vec<DVec3>>>,
-    /// Of each body with folds: the fine mesh that is drawn.
-    wrinkled: Vec<OnceLock<Vec<DVec3>>>,
-    /// Scratch memory of what follows folds.
-    trackers: Vec<Tracker>,
+    /// What is drawn of folds, and scratch memory of what follows them.
+    folds: SceneFolds,
+    /// Scratch memory of sheets of paper, and whether it was told that a border was lost.
+    papers: Vec<(paper::Scratch, bool)>,
     parallel: Parallel,
     profile: Profile,
     warnings: Vec<Warning>,
@@ -79,8 +80,8 @@ impl Simulation {
             islands,
             home,
             normals: vec![OnceLock::new(); model.bodies.len()],
-            wrinkled: vec![OnceLock::new(); model.bodies.len()],
-            trackers: model.bodies.iter().map(|_| Tracker::default()).collect(),
+            folds: SceneFolds::new(&model),
+            papers: model.papers.iter().map(|_| Default::default()).collect(),
             parallel: Parallel::default(),
             profile: Profile::default(),
             warnings: Vec::new(),
@@ -92,7 +93,8 @@ impl Simulation {
             model,
         };
         simulation.control.settle(&simulation.model, &simulation.state);
-        simulation.settle_folds();
+        let skins = simulation.folded_skins();
+        simulation.folds.settle(&simulation.model, &mut simulation.state, &skins);
         simulation.forget_mappings();
         simulation
     }
@@ -428,32 +430,28 @@ impl Simulation {
 
     /// Carries folds on; what is seen of them, and normals, are made when somebody looks.
     fn update_mappings(&mut self) {
-        let Simulation { model, state, trackers, .. } = self;
-        let dt = model.frame_dt();
-        for (b, body) in model.bodies.iter().enumerate() {
-            let Some(wrinkles) = &body.wrinkles else { continue };
-            match places_to_fold(wrinkles, &state.bodies[b]) {
-                Some(x) => wrinkles.advance(&mut trackers[b], &mut state.folds[b], x, dt),
-                None => state.folds[b] = Folds::default(),
-            }
-        }
+        let skins = self.folded_skins();
+        let Simulation { model, state, folds, papers, warnings, .. } = self;
+        folds.advance(model, state, &skins);
+        paper::follow_borders(model, state, papers, warnings);
         self.forget_mappings();
     }
 
-    /// Gives bodies the folds that they have when they stay as they are.
-    fn settle_folds(&mut self) {
-        let Simulation { model, state, trackers, .. } = self;
-        for (b, body) in model.bodies.iter().enumerate() {
-            let Some(wrinkles) = &body.wrinkles else { continue };
-            if let Some(x) = places_to_fold(wrinkles, &state.bodies[b]) {
-                state.folds[b] = wrinkles.settled(&mut trackers[b], x);
-            }
+    /// Where the vertices of skins with folds are, in the frames of their characters; nothing without any.
+    fn folded_skins(&self) -> Vec<Vec<DVec3>> {
+        let colliders = &self.model.colliders;
+        if colliders.iter().all(|collider| collider.wrinkles.is_none()) {
+            return Vec::new();
         }
+        let places =
+            |c: usize| if colliders[c].wrinkles.is_some() { self.skin_places(c) } else { Vec::new() };
+        (0..colliders.len()).map(places).collect()
     }
 
     /// Forgets what was seen of the last state: it is made anew when somebody looks.
     fn forget_mappings(&mut self) {
-        self.normals.iter_mut().chain(&mut self.wrinkled).for_each(|n| *n = OnceLock::new());
+        self.normals.iter_mut().for_each(|n| *n = OnceLock::new());
+        self.folds.forget();
     }
 
     /// Writes the control log and the hash of the state.
@@ -575,18 +573,16 @@ impl Simulation {
         })
     }
 
-    /// The surface of a body with folds, which is drawn instead of its own: the vertices of [`Wrinkles::fine`], m. None of bodies without folds, and of
+    /// The surface of a body with folds, which is drawn instead of its own: the vertices of [`Wrinkles::fine`](crate::wrinkles::Wrinkles::fine), m. None of bodies without folds, and of
     /// those that were cut since.
     pub fn wrinkled(&self, body: usize) -> Option<&[DVec3]> {
-        let wrinkles = self.model.bodies.get(body)?.wrinkles.as_ref()?;
-        let x = places_to_fold(wrinkles, &self.state.bodies[body])?;
-        let places = self.wrinkled[body].get_or_init(|| {
-            let mut places = Vec::new();
-            wrinkles.surface(&mut Projector::default(), &self.state.folds[body], x, &mut places);
-            self.keep_out_of_colliders(body, &mut places);
-            places
-        });
-        Some(places)
+        let keep_out = |places: &mut [DVec3]| self.keep_out_of_colliders(body, places);
+        self.folds.body(&self.model, &self.state, body, keep_out)
+    }
+
+    /// The surface of a collider that is a skin with folds, in the frame of its character, m: the vertices of [`Wrinkles::fine`](crate::wrinkles::Wrinkles::fine).
+    pub fn wrinkled_skin(&self, collider: usize) -> Option<&[DVec3]> {
+        self.folds.skin(&self.model, &self.state, collider, || self.skin_places(collider))
     }
 
     /// Puts points that folds have moved into colliders by formula back to their surface (ROH-86): the fold is lost there.
@@ -607,9 +603,14 @@ impl Simulation {
 
     /// How near the surface that is simulated, and the one that is drawn with folds, are to the pattern of a body.
     pub fn isometry(&self, body: usize) -> Option<[Isometry; 2]> {
-        let wrinkles = self.model.bodies.get(body)?.wrinkles.as_ref()?;
-        let x = places_to_fold(wrinkles, &self.state.bodies[body])?;
-        Some(wrinkles.isometry(x, self.wrinkled(body)?))
+        SceneFolds::isometry(&self.model, &self.state, body, self.wrinkled(body)?)
+    }
+
+    /// The same of a collider that is a skin with folds.
+    pub fn skin_isometry(&self, collider: usize) -> Option<[Isometry; 2]> {
+        let fine = self.wrinkled_skin(collider)?;
+        let wrinkles = self.model.colliders.get(collider)?.wrinkles.as_ref()?;
+        Some(wrinkles.isometry(&self.skin_places(collider), fine))
     }
 
     /// Time spent in each stage.
@@ -667,6 +668,7 @@ impl Simulation {
         self.pending.clear();
         let model = &self.model;
         self.islands.iter_mut().for_each(|island| island.forget(model));
+        self.papers.iter_mut().for_each(|paper| *paper = Default::default());
         self.control.settle(&self.model, &self.state);
         self.forget_mappings();
         Ok(())
@@ -758,13 +760,6 @@ fn is_still(model: &Model, b: usize, before: &BodyState, work: &Workspace) -> bo
     let sleep = &model.groups[model.bodies[b].group].sleep;
     let same_mesh = work.candidate.x.len() == before.x.len();
     sleep.is_some_and(|s| same_mesh && work.frame_speed(before, model.frame_dt()) < s.speed)
-}
-
-/// Where the vertices are that folds are drawn on; none if the body was cut since, or its state was changed by hand to one that does not fit.
-fn places_to_fold<'a>(wrinkles: &Wrinkles, body: &'a BodyState) -> Option<&'a [DVec3]> {
-    let seen = wrinkles.pattern.home.len();
-    let is_whole = body.topology.version == 0 || body.topology.in_use.is_some();
-    body.x.get(..seen).filter(|x| is_whole && x.iter().all(|p| p.is_finite()))
 }
 
 /// Whether numbers of a state that anyone may have written fit together and are finite.

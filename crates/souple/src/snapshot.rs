@@ -1,7 +1,7 @@
 //! Snapshots: the whole state as portable, versioned bytes. Restored, a scene goes on with the same bits.
 //!
 //! Version 2 added the fan at the end, version 3 how long bodies have been still, version 4 what elements have flowed to, version 5 which cells are in use,
-//! version 6 the folds that are drawn. Older snapshots are read: they have no fan, all bodies are awake, nothing has flowed, and there are no folds.
+//! version 6 the folds that are drawn, version 7 sheets of paper and folds of skins. Older snapshots are read: they have no fan, all bodies are awake, nothing has flowed, there are no folds, and paper is as when the scene begins.
 
 use std::sync::Arc;
 
@@ -12,13 +12,14 @@ use crate::error::Error;
 use crate::math::Pose;
 use crate::mesh::{Spring, SpringFamily, Topology};
 use crate::model::{BodyModel, Model};
+use crate::paper::{Criteria, Crumple, Handle, PaperModel, PaperState};
 use crate::state::{BodyState, Fan, Grab, PinnedVertex, State};
-use crate::wrinkles::Folds;
 use crate::wrinkles::pattern::Point;
 use crate::wrinkles::track::{Curve, Knot};
+use crate::wrinkles::{Folds, Wrinkles};
 
 const MAGIC: &[u8; 8] = b"SOUPSNAP";
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// What follows about the topology of a body: nothing, all of it, or which cells it has in use.
 const AS_BUILT: u8 = 0;
@@ -87,6 +88,9 @@ pub fn save(model: &Model, state: &State) -> Vec<u8> {
         w.list(&body.plastic, |w, m| m.to_cols_array().into_iter().for_each(|c| w.f64(c)));
     }
     state.folds.iter().for_each(|folds| save_folds(&mut w, folds));
+    let skins = model.colliders.iter().zip(&state.skin_folds);
+    skins.filter(|(skin, _)| skin.wrinkles.is_some()).for_each(|(_, folds)| save_folds(&mut w, folds));
+    state.papers.iter().for_each(|paper| save_paper(&mut w, paper));
     w.finish()
 }
 
@@ -182,12 +186,74 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
     let mut folds = vec![Folds::default(); model.bodies.len()];
     if r.version() >= 6 {
         for (folds, body) in folds.iter_mut().zip(&model.bodies) {
-            *folds = restore_folds(&mut r, body)?;
+            *folds = restore_folds(&mut r, body.wrinkles.as_deref(), &body.name)?;
+        }
+    }
+    let mut skin_folds = vec![Folds::default(); model.colliders.len()];
+    if r.version() >= 7 {
+        let skins = skin_folds.iter_mut().zip(&model.colliders);
+        for (folds, skin) in skins.filter(|(_, skin)| skin.wrinkles.is_some()) {
+            *folds = restore_folds(&mut r, skin.wrinkles.as_deref(), &skin.name)?;
+        }
+    }
+    let mut papers: Vec<PaperState> = model.papers.iter().map(PaperModel::begin).collect();
+    if r.version() >= 7 {
+        for (paper, model) in papers.iter_mut().zip(&model.papers) {
+            *paper = restore_paper(&mut r, model)?;
         }
     }
     r.finish()?;
     let wind_override = has_wind.then_some(wind);
-    Ok(State { time, step, bodies, collider_offsets, wind_override, grabs, fan, folds })
+    Ok(State { time, step, bodies, collider_offsets, wind_override, grabs, fan, folds, skin_folds, papers })
+}
+
+/// The samples of the border and the angle of creases are those of the model.
+fn save_paper(w: &mut Writer, paper: &PaperState) {
+    let Crumple { border, sheet, known } = &paper.crumple;
+    w.list(&border.places, |w, p| w.vector(*p));
+    w.f64(*known);
+    w.list(&sheet.pattern, |w, p| p.to_array().into_iter().for_each(|c| w.f64(c)));
+    w.list(&sheet.places, |w, p| w.vector(*p));
+    w.list(&sheet.triangles, |w, t| t.iter().for_each(|v| w.u32(*v)));
+    for criteria in [&sheet.repair.before, &sheet.repair.after] {
+        let Criteria { whole_length, length, chord, angle } = criteria;
+        [whole_length, length, chord, angle].into_iter().for_each(|c| w.f64(*c));
+    }
+    w.f64(sheet.repair.moved);
+    [sheet.cuts[0], sheet.cuts[1], sheet.incomplete].into_iter().for_each(|count| w.u32(count as u32));
+    w.list(&paper.offsets, |w, o| w.vector(*o));
+    w.list(&paper.hands, |w, hand| {
+        w.f64(hand.share);
+        w.vector(hand.place);
+    });
+    w.u32(paper.remade);
+}
+
+fn restore_paper(r: &mut Reader, model: &PaperModel) -> Result<PaperState, Error> {
+    let mut paper = model.begin();
+    let Crumple { border, sheet, known } = &mut paper.crumple;
+    border.places = r.list(24, Reader::vector)?;
+    *known = r.f64()?;
+    sheet.pattern = r.list(16, |r| Ok(DVec2::new(r.f64()?, r.f64()?)))?;
+    sheet.places = r.list(24, Reader::vector)?;
+    sheet.triangles = r.list(12, |r| Ok([r.u32()?, r.u32()?, r.u32()?]))?;
+    for criteria in [&mut sheet.repair.before, &mut sheet.repair.after] {
+        let Criteria { whole_length, length, chord, angle } = criteria;
+        for number in [whole_length, length, chord, angle] {
+            *number = r.f64()?;
+        }
+    }
+    sheet.repair.moved = r.f64()?;
+    sheet.cuts = [r.u32()? as usize, r.u32()? as usize];
+    sheet.incomplete = r.u32()? as usize;
+    paper.offsets = r.list(24, Reader::vector)?;
+    paper.hands = r.list(32, |r| Ok(Handle { share: r.f64()?, place: r.vector()? }))?;
+    paper.remade = r.u32()?;
+    if paper.fits(model) {
+        Ok(paper)
+    } else {
+        r.fail(format!("the numbers of paper '{}' do not fit together", model.name))
+    }
 }
 
 fn save_folds(w: &mut Writer, folds: &Folds) {
@@ -207,7 +273,7 @@ fn save_folds(w: &mut Writer, folds: &Folds) {
     });
 }
 
-fn restore_folds(r: &mut Reader, body: &BodyModel) -> Result<Folds, Error> {
+fn restore_folds(r: &mut Reader, wrinkles: Option<&Wrinkles>, name: &str) -> Result<Folds, Error> {
     let round = r.u32()?;
     let curves = r.list(18, |r| {
         let generator = r.u32()? as usize;
@@ -221,11 +287,11 @@ fn restore_folds(r: &mut Reader, body: &BodyModel) -> Result<Folds, Error> {
         Ok(Curve { knots, generator, last_compression, ring, dying })
     })?;
     let folds = Folds { curves, round };
-    let fits = match &body.wrinkles {
+    let fits = match wrinkles {
         Some(wrinkles) => folds.fits(&wrinkles.pattern),
         None => folds.curves.is_empty(),
     };
-    if fits { Ok(folds) } else { r.fail(format!("the folds of body '{}' do not fit together", body.name)) }
+    if fits { Ok(folds) } else { r.fail(format!("the folds of '{name}' do not fit together")) }
 }
 
 fn restore_plastic(r: &mut Reader) -> Result<DMat3, Error> {

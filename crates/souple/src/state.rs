@@ -8,6 +8,7 @@ use crate::math::{Pose, mix};
 use crate::mesh::Topology;
 use crate::mesh::tear::Torn;
 use crate::model::Model;
+use crate::paper::{PaperModel, PaperState};
 use crate::wrinkles::Folds;
 
 /// State of a running scene. Scratch memory of solvers is not part of it.
@@ -29,6 +30,10 @@ pub struct State {
     pub fan: Option<Fan>,
     /// Folds that are drawn on each body; none on bodies without.
     pub folds: Vec<Folds>,
+    /// Folds that are drawn on each collider; none on those without.
+    pub skin_folds: Vec<Folds>,
+    /// One per sheet of paper of the model.
+    pub papers: Vec<PaperState>,
 }
 
 /// State of one soft body.
@@ -133,6 +138,8 @@ impl State {
             grabs: Vec::new(),
             fan: None,
             folds: vec![Folds::default(); model.bodies.len()],
+            skin_folds: vec![Folds::default(); model.colliders.len()],
+            papers: model.papers.iter().map(PaperModel::begin).collect(),
         }
     }
 
@@ -180,9 +187,10 @@ impl State {
             hash.number(fan.speed);
             hash.number(fan.radius);
         }
-        for folds in self.folds.iter().filter(|folds| !folds.curves.is_empty()) {
+        for folds in self.folds.iter().chain(&self.skin_folds).filter(|folds| !folds.curves.is_empty()) {
             folds.hash(&mut hash);
         }
+        self.papers.iter().for_each(|paper| paper.hash(&mut hash));
         hash.finish()
     }
 }

@@ -32,7 +32,6 @@ use serde::de::DeserializeOwned;
 use souple::SceneError;
 use souple::scene::{SCENE_FORMAT, Scene};
 
-use crate::paper::PaperFile;
 use error::{Problem, printable};
 use tree::{Node, Span, SyntaxError, Value};
 
@@ -91,12 +90,6 @@ impl Syntax {
 pub fn read_scene(text: &str, file_name: &str) -> Result<SceneFile, SceneFileError> {
     let (scene, source) = read_text(text, file_name)?;
     Ok(SceneFile { scene, source })
-}
-
-/// Reads a sheet of paper from the bytes of a file, by the rules of [`read_scene`].
-pub fn read_paper(bytes: &[u8], file_name: &str) -> Result<(PaperFile, Source), SceneFileError> {
-    check_size(bytes.len(), file_name)?;
-    read_text(utf8(bytes, file_name)?, file_name)
 }
 
 fn read_text<T: DeserializeOwned>(text: &str, file_name: &str) -> Result<(T, Source), SceneFileError> {

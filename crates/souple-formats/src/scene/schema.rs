@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(tables_with_field("dt"), ["[[group]]"]);
         assert_eq!(tables_with_field("gravity"), ["the top of the file"]);
         assert_eq!(tables_with_field("friction"), ["[[collider]]", "[[pair]]", "[body.contact]"]);
-        assert_eq!(tables_with_field("tolerance"), ["[group.cg]"]);
+        assert_eq!(tables_with_field("tolerance"), ["[group.cg]", "[paper.folding]"]);
         let turned = ["[[character]]", "[[collider]]", "[body.placement]"];
         assert_eq!(tables_with_field("rotate_deg"), turned);
         assert_eq!(tables_with_field("length_ratio"), ["[body.tear]"]);

@@ -11,6 +11,7 @@ use super::icons::{Icon, icon_button, icon_label};
 use super::inspector_body::{body_fields, body_line, for_form, from_form, pin_fields, pull_fields};
 use super::inspector_character::{self, character_line};
 use super::inspector_look::{LookWish, cells_field, look_fields};
+use super::inspector_sheets::{self, creases_field, fold_fields, paper_line};
 use super::inspector_solid::{link_fields, link_line, mechanics_field};
 use super::inspector_world::{
     collider_fields, collider_for_form, collider_from_form, collider_line, group_fields, scene_fields,
@@ -52,6 +53,7 @@ pub fn show(app: &mut StudioApp, ui: &mut Ui) {
             Object::Pin(b, p) => pin(app, ui, b, p),
             Object::Pull(b, p) => pull(app, ui, b, p),
             Object::Link(k) => link(app, ui, k),
+            Object::Paper(p) => inspector_sheets::show(app, ui, p),
             Object::Collider(c) => collider(app, ui, c),
             Object::Character(c) => inspector_character::show(app, ui, c),
         });
@@ -70,6 +72,7 @@ fn object_id(object: Object) -> (u8, usize, usize) {
         Object::Collider(c) => (6, c, 0),
         Object::Link(k) => (7, k, 0),
         Object::Character(c) => (8, c, 0),
+        Object::Paper(p) => (9, p, 0),
     }
 }
 
@@ -96,6 +99,7 @@ fn head(app: &mut StudioApp, ui: &mut Ui, object: Object, name: &str) {
             ("Pull", scene.bodies.get(b).map_or_else(String::new, |b| format!("of '{}'", b.name)))
         }
         Object::Link(k) => ("Link", scene.links.get(k).map_or_else(String::new, link_line)),
+        Object::Paper(p) => ("Paper", scene.papers.get(p).map_or_else(String::new, paper_line)),
         Object::Collider(c) => ("Collider", scene.colliders.get(c).map_or_else(String::new, collider_line)),
         Object::Character(c) => {
             ("Character", scene.characters.get(c).map_or_else(String::new, character_line))
@@ -182,6 +186,7 @@ fn scene(app: &mut StudioApp, ui: &mut Ui) {
     let scene = app.document.scene();
     let parts: Vec<(Object, String)> = (0..scene.bodies.len())
         .map(Object::Body)
+        .chain((0..scene.papers.len()).map(Object::Paper))
         .chain((0..scene.links.len()).map(Object::Link))
         .chain((0..scene.characters.len()).map(Object::Character))
         .chain((0..scene.colliders.len()).map(Object::Collider))
@@ -216,6 +221,7 @@ fn shallow(scene: &Scene) -> Scene {
         view: scene.view,
         groups: Vec::new(),
         bodies: Vec::new(),
+        papers: Vec::new(),
         colliders: Vec::new(),
         characters: Vec::new(),
         pairs: Vec::new(),
@@ -273,6 +279,9 @@ fn body(app: &mut StudioApp, ui: &mut Ui, b: usize) {
         wish = look_fields(&mut form, ui, &mut body.look, app.looks.bodies.get(b), &app.styles, has_back);
         if mechanics == Mechanics::Solid {
             cells_field(&mut form, ui, &mut body.look);
+        }
+        if body.wrinkles.is_some() {
+            creases_field(&mut form, ui, &mut body.look);
         }
     });
     let (pins, pulls) = (names_of(&body.pins, |pin| &pin.name), body.pulls.len());
@@ -363,7 +372,7 @@ fn state_of_body(app: &StudioApp, ui: &mut Ui, b: usize) {
     });
 }
 
-fn wish_for(app: &mut StudioApp, wish: Option<LookWish>, object: Object) {
+pub(super) fn wish_for(app: &mut StudioApp, wish: Option<LookWish>, object: Object) {
     match wish {
         Some(LookWish::Texture) => app.ask_file(Purpose::Texture(object)),
         Some(LookWish::Shader) => app.ask_file(Purpose::Shader(object)),
@@ -425,6 +434,11 @@ fn collider(app: &mut StudioApp, ui: &mut Ui, c: usize) {
     let mut form = Form::new(&docs, format!("'{}'", collider.name));
     let name = form.name(ui, live("Name", "Collider", "name", ""), &collider.name);
     collider_fields(&mut form, ui, &mut collider, triangles);
+    if matches!(collider.shape, ColliderShape::Skin(_)) {
+        section(ui, "Folds", collider.wrinkles.is_some(), |ui| {
+            fold_fields(&mut form, ui, "Collider", &mut collider.wrinkles, None, false);
+        });
+    }
     let mut wish = None;
     section(ui, "Look", false, |ui| {
         wish = look_fields(&mut form, ui, &mut collider.look, app.looks.colliders.get(c), &app.styles, false);

@@ -9,6 +9,7 @@ use souple::scene::{
 
 use super::fields::{Effect, Form, live, plain, restart, words};
 use super::inspector::section;
+use super::inspector_sheets::wrinkle_fields;
 use super::inspector_solid::{self, block_fields, embed_fields};
 use super::inspector_world::{FAR, motion_fields};
 use crate::document::Mechanics;
@@ -44,6 +45,9 @@ pub fn body_fields(form: &mut Form, ui: &mut Ui, body: &mut Body, scene: &Scene,
     if mechanics == Mechanics::Solid {
         let has_some = !body.materials.is_empty();
         section(ui, "Materials of parts", has_some, |ui| inspector_solid::part_fields(form, ui, body));
+    }
+    if mechanics != Mechanics::Rigid && !matches!(body.shape, Shape::Rope(_) | Shape::Strands(_)) {
+        section(ui, "Folds", body.wrinkles.is_some(), |ui| wrinkle_fields(form, ui, body));
     }
     section(ui, "Air and contact", false, |ui| {
         form.part(ui, live("Air", "Body", "air", ""), &mut body.air, Air::default, |form, ui, air| {

@@ -18,7 +18,7 @@ pub enum LookWish {
 }
 
 /// The built-in styles in the order of menus.
-pub const STYLES: [Style; 22] = [
+pub const STYLES: [Style; 24] = [
     Style::Standard,
     Style::Phong,
     Style::Velvet,
@@ -41,6 +41,8 @@ pub const STYLES: [Style; 22] = [
     Style::Crossing,
     Style::Gain,
     Style::Painted,
+    Style::Compression,
+    Style::Isometry,
 ];
 
 /// Fields of a look. `shown` is how the thing is drawn now.

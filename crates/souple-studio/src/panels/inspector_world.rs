@@ -387,6 +387,7 @@ pub fn collider_for_form(collider: &Collider) -> Collider {
         layer: collider.layer.clone(),
         touches: collider.touches.clone(),
         only: collider.only.clone(),
+        wrinkles: collider.wrinkles,
         look: collider.look.clone(),
     }
 }

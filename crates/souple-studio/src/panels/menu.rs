@@ -125,6 +125,9 @@ fn add(app: &mut StudioApp, ui: &mut Ui) {
     if ui.button("Rigid body").on_hover_text("A ball of wood: nothing bends it").clicked() {
         app.add(|document| document.add_rigid());
     }
+    if ui.button("Paper").on_hover_text("An A4 sheet: drag its corners while it plays").clicked() {
+        app.add(|document| document.add_paper());
+    }
     if ui.button("Character…").on_hover_text("A glTF file with bones: .glb or .gltf").clicked() {
         app.ask_file(Purpose::Character);
     }

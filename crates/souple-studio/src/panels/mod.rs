@@ -15,6 +15,7 @@ pub mod inspector;
 pub mod inspector_body;
 pub mod inspector_character;
 pub mod inspector_look;
+pub mod inspector_sheets;
 pub mod inspector_solid;
 pub mod inspector_world;
 pub mod menu;

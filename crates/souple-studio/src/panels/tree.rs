@@ -70,6 +70,7 @@ fn line(ui: &mut Ui, app: &StudioApp, graph: &Graph, node: usize, chosen: &mut O
             | NodeKind::Body
             | NodeKind::Pin
             | NodeKind::Link
+            | NodeKind::Paper
             | NodeKind::Collider
             | NodeKind::Character
             | NodeKind::Wind
@@ -94,6 +95,7 @@ fn colour(kind: NodeKind, dark: bool) -> egui::Color32 {
         NodeKind::Pin => SERIES[4],
         NodeKind::Mapping => SERIES[3],
         NodeKind::Link => SERIES[5],
+        NodeKind::Paper => SERIES[5],
         NodeKind::Collider => SERIES[2],
         NodeKind::Character => SERIES[3],
         NodeKind::Wind => SERIES[0],
@@ -122,6 +124,7 @@ pub fn object_of(graph: &Graph, node: usize, scene: &Scene) -> Object {
             Object::Body(parent_index)
         }
         NodeKind::Link => Object::Link(this.index),
+        NodeKind::Paper => Object::Paper(this.index),
         NodeKind::Collider => Object::Collider(this.index),
         NodeKind::Character => Object::Character(this.index),
         NodeKind::Wind => Object::Wind,

@@ -65,6 +65,8 @@ fn body(name: &str, positions: Vec<Vec3>, mesh: ItemMesh) -> Item {
         fine: None,
         gains: Arc::default(),
         painted: Arc::default(),
+        border: Arc::default(),
+        creases: Arc::default(),
         model: None,
         transform: Mat4::IDENTITY,
     }
@@ -84,7 +86,7 @@ pub(crate) fn moment(items: Vec<Item>) -> Moment {
     for item in &mut moment.items {
         let (kind, count): (fn(usize) -> ItemKind, _) = match item.kind {
             ItemKind::Body(_) => (ItemKind::Body, &mut bodies),
-            ItemKind::Collider(_) => (ItemKind::Collider, &mut colliders),
+            ItemKind::Collider(_) | ItemKind::Paper(_) => (ItemKind::Collider, &mut colliders),
         };
         item.kind = kind(*count);
         *count += 1;
@@ -102,6 +104,7 @@ fn look(style: &str) -> ItemLook {
         parameters: BTreeMap::new(),
         range: None,
         cells: false,
+        creases: false,
         visible: true,
     }
 }
@@ -111,6 +114,7 @@ pub(crate) fn looks(moment: &Moment, style: &str) -> Looks {
     let of = |look: ItemLook| vec![look; moment.items.len()];
     let grey = ItemLook { colour: Vec3::splat(0.4), ..look("standard") };
     Looks {
+        papers: Vec::new(),
         bodies: of(look(style)),
         colliders: of(grey),
         skins: vec![false; moment.items.len()],

@@ -19,6 +19,7 @@ use crate::environment::{SUN, Surroundings};
 use crate::geometry::{cell_lines, silhouette_edges};
 use crate::looks::{ItemLook, Line, Looks, Marker, Marks, linear, srgb};
 use crate::overlay::{DIVERGING, SEQUENTIAL};
+use crate::sheets::crease_lines;
 use crate::style::{StyleSheet, StyleSource};
 
 /// Width of the outlines of toons, pixels, in a picture 720 pixels high.
@@ -95,7 +96,7 @@ pub struct Renderer {
     /// Groups of the textures in use, by the address of the picture; `None` is the plain white one.
     item_groups: BTreeMap<usize, (Option<Arc<Picture>>, wgpu::BindGroup)>,
     blank: wgpu::TextureView,
-    items: BTreeMap<(bool, usize), GpuItem>,
+    items: BTreeMap<(u8, usize), GpuItem>,
     lines: [GrowingBuffer; 2],
     points: [GrowingBuffer; 2],
     upload_time: Duration,
@@ -105,7 +106,7 @@ pub struct Renderer {
 
 /// An item on its way through a frame.
 struct Drawn<'a> {
-    key: (bool, usize),
+    key: (u8, usize),
     look: &'a ItemLook,
     style: &'a Arc<StyleSource>,
     group: usize,
@@ -410,6 +411,7 @@ impl Renderer {
         size: (u32, u32),
     ) -> [u32; 4] {
         let mut outlines = cell_lines(moment, looks, size.1);
+        outlines.extend(crease_lines(moment, looks, size.1));
         for d in drawn.iter().filter(|d| d.style.outline) {
             let Some(item) = moment.items.iter().find(|item| key(item.kind) == d.key) else { continue };
             let eye = item.transform.inverse().transform_point3(camera.eye());
@@ -577,10 +579,11 @@ fn frame_group(
 }
 
 /// Tells items apart from frame to frame.
-fn key(kind: ItemKind) -> (bool, usize) {
+fn key(kind: ItemKind) -> (u8, usize) {
     match kind {
-        ItemKind::Body(b) => (false, b),
-        ItemKind::Collider(c) => (true, c),
+        ItemKind::Body(b) => (0, b),
+        ItemKind::Collider(c) => (1, c),
+        ItemKind::Paper(p) => (2, p),
     }
 }
 

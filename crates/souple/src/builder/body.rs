@@ -261,6 +261,7 @@ pub(super) fn build_body(
         rigid: rigid.map(|rigid| rigid.frame),
         refining,
         wrinkles,
+        is_paper: false,
     })
 }
 

@@ -8,6 +8,7 @@ mod embed;
 mod link;
 mod look;
 mod materials;
+mod paper;
 mod resolution;
 mod rigid;
 mod select;
@@ -25,6 +26,7 @@ use character::Characters;
 use elastic::{check_goals, show_layers};
 use link::build_links;
 use look::{check_look, check_view};
+use paper::build_paper;
 use world::{build_collider, build_pairs, check_distances, check_wind, share};
 
 use crate::energy::HeldLinks;
@@ -172,6 +174,7 @@ impl<'a> ModelBuilder<'a> {
             }
         }
         unique("body", scene.bodies.iter().map(|b| b.name.as_str()))?;
+        unique("paper", scene.papers.iter().map(|p| p.name.as_str()))?;
         unique("character", scene.characters.iter().map(|c| c.name.as_str()))?;
         unique("collider", scene.colliders.iter().map(|c| c.name.as_str()))?;
         unique("group", scene.groups.iter().map(|g| g.name.as_str()))?;
@@ -200,6 +203,11 @@ impl<'a> ModelBuilder<'a> {
             )?);
         }
         show_layers(&mut bodies, &colliders);
+        let mut papers = Vec::new();
+        for (p, paper) in scene.papers.iter().enumerate() {
+            check_look(&format!("paper[{p}]"), paper.look.as_ref())?;
+            papers.push(build_paper(&format!("paper[{p}]"), paper, &mut bodies)?);
+        }
         let mut model = Model {
             name: scene.name.clone(),
             gravity,
@@ -209,6 +217,7 @@ impl<'a> ModelBuilder<'a> {
             wind,
             groups,
             bodies,
+            papers,
             characters: characters.models,
             colliders,
             pairs: Vec::new(),
@@ -388,6 +397,9 @@ fn fingerprint(model: &Model) -> u64 {
             hash.text(&format!("{c} only {only:?}"));
         }
     }
+    for wrinkles in model.colliders.iter().filter_map(|collider| collider.wrinkles.as_ref()) {
+        hash.text(&format!("{:?}", wrinkles.settings));
+    }
     for character in &model.characters {
         character.hash(&mut hash);
     }
@@ -469,6 +481,7 @@ fn fingerprint(model: &Model) -> u64 {
     if !model.pairs.is_empty() {
         hash.text(&format!("{:?}", model.pairs));
     }
+    model.papers.iter().for_each(|paper| paper.hash(&mut hash));
     hash.finish()
 }
 

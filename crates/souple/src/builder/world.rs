@@ -7,6 +7,7 @@ use glam::DVec3;
 use super::character::{Characters, check_carried};
 use super::select::{Particles, select};
 use super::tet_mesh::place_mesh;
+use super::wrinkles::build_skin_wrinkles;
 use super::{Checked, LARGEST, direction, finite, not_negative, positive, vector, wrong};
 use crate::contact::primitives::Primitive;
 use crate::contact::response::ContactMaterial;
@@ -214,6 +215,7 @@ pub(super) fn build_collider(
             "close its holes where it was made, or leave `solid` away",
         );
     }
+    let wrinkles = build_skin_wrinkles(at, collider, &form)?;
     let share = |name: &str, value: f64| share(&field(name), value);
     let material = ContactMaterial {
         friction: not_negative(&field("friction"), collider.friction, "1")?,
@@ -231,6 +233,7 @@ pub(super) fn build_collider(
         layer: collider.layer.clone(),
         touches: collider.touches.clone(),
         solid: collider.solid,
+        wrinkles,
         only: build_assigned(&field("only"), collider, scene, bodies)?,
     })
 }

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use glam::DVec3;
+
 use super::shape::Placed;
 use super::{Checked, positive, wrong};
 use crate::fabrics::Fabric;
-use crate::scene::{Body, FoldPattern, FoldSide, FoldSpacing, Shape};
+use crate::model::ColliderForm;
+use crate::scene::{Body, Collider, ColliderShape, FoldPattern, FoldSide, FoldSpacing, Shape, Wrinkling};
 use crate::wrinkles::fold::HALF_CIRCLE;
 use crate::wrinkles::{FineMesh, Pattern, Profile, Settings, Spacing, Wrinkles};
 
@@ -18,6 +21,19 @@ const LEAST_ROOM: f64 = 8.0;
 /// Poisson's ratio of cloth that says none.
 const POISSON_RATIO: f64 = 0.3;
 
+/// What folds are drawn on.
+struct Cloth<'a> {
+    positions: &'a [DVec3],
+    triangles: &'a [[u32; 3]],
+    /// One per vertex, or none.
+    uvs: &'a [[f64; 2]],
+    is_grid: bool,
+    fabric: Option<&'a Fabric>,
+    thickness: Option<f64>,
+    poisson_ratio: Option<f64>,
+}
+
+/// Folds of a body.
 pub(super) fn build_wrinkles(
     at: &str,
     body: &Body,
@@ -26,10 +42,8 @@ pub(super) fn build_wrinkles(
 ) -> Checked<Option<Arc<Wrinkles>>> {
     let Some(written) = &body.wrinkles else { return Ok(None) };
     let at = format!("{at}.wrinkles");
-    let field = |name: &str| format!("{at}.{name}");
     let seen = placed.mesh.positions.len() - placed.hidden;
-    let (positions, triangles) = (&placed.mesh.positions[..seen], &placed.mesh.triangles);
-    if triangles.is_empty() {
+    if placed.mesh.triangles.is_empty() {
         return wrong(&at, "ropes and strands have no surface to fold", "leave `wrinkles` out");
     }
     if body.rigid {
@@ -42,6 +56,44 @@ pub(super) fn build_wrinkles(
             "leave either `wrinkles` or `tear` out",
         );
     }
+    let cloth = Cloth {
+        positions: &placed.mesh.positions[..seen],
+        triangles: &placed.mesh.triangles,
+        uvs: placed.mesh.uvs.get(..seen).unwrap_or_default(),
+        is_grid: matches!(body.shape, Shape::Grid(_)),
+        fabric,
+        thickness: body.thickness.or(fabric.map(|f| f.thickness)),
+        poisson_ratio: body.poisson_ratio,
+    };
+    compile(&at, written, &cloth).map(Some)
+}
+
+/// Folds of a collider, which must be the skin of a character: what is rigid is never compressed.
+pub(super) fn build_skin_wrinkles(
+    at: &str,
+    collider: &Collider,
+    form: &ColliderForm,
+) -> Checked<Option<Arc<Wrinkles>>> {
+    let Some(written) = &collider.wrinkles else { return Ok(None) };
+    let at = format!("{at}.wrinkles");
+    let (ColliderShape::Skin(_), Some(mesh)) = (&collider.shape, form.mesh()) else {
+        return wrong(&at, "what is no skin of a character is never compressed", "leave `wrinkles` out");
+    };
+    let cloth = Cloth {
+        positions: &mesh.positions,
+        triangles: &mesh.triangles,
+        uvs: &mesh.uvs,
+        is_grid: false,
+        fabric: None,
+        thickness: None,
+        poisson_ratio: None,
+    };
+    compile(&at, written, &cloth).map(Some)
+}
+
+fn compile(at: &str, written: &Wrinkling, cloth: &Cloth) -> Checked<Arc<Wrinkles>> {
+    let field = |name: &str| format!("{at}.{name}");
+    let Cloth { positions, triangles, uvs, fabric, .. } = *cloth;
     let smallest_radius = match (written.smallest_radius, fabric) {
         (Some(radius), _) => positive(&field("smallest_radius"), radius, "m")?,
         (None, Some(fabric)) => fabric.fold_radius,
@@ -62,21 +114,21 @@ pub(super) fn build_wrinkles(
     }
     let pattern = match written.pattern {
         FoldPattern::Rest => Pattern::of_rest(positions, triangles),
-        FoldPattern::Uv if matches!(body.shape, Shape::Grid(_)) => {
+        FoldPattern::Uv if cloth.is_grid => {
             return wrong(
                 &field("pattern"),
                 "texture coordinates of a grid go from 0 to 1 both ways, whatever its size",
                 "leave `pattern` out: a grid is its own pattern",
             );
         }
-        FoldPattern::Uv if placed.mesh.uvs.is_empty() => {
+        FoldPattern::Uv if uvs.is_empty() => {
             return wrong(
                 &field("pattern"),
                 "the mesh has no texture coordinates",
                 "use `pattern = \"rest\"`",
             );
         }
-        FoldPattern::Uv => Pattern::of_uvs(positions, triangles, &placed.mesh.uvs[..seen]),
+        FoldPattern::Uv => Pattern::of_uvs(positions, triangles, uvs),
     };
     let pattern = match pattern {
         Ok(pattern) => pattern,
@@ -124,7 +176,7 @@ pub(super) fn build_wrinkles(
     let spacing = match written.spacing {
         FoldSpacing::Radius => Spacing::Radius,
         FoldSpacing::Measured => {
-            let Some(thickness) = body.thickness.or(fabric.map(|f| f.thickness)) else {
+            let Some(thickness) = cloth.thickness else {
                 return wrong(
                     &field("spacing"),
                     "the measured wavelength needs a thickness",
@@ -134,7 +186,7 @@ pub(super) fn build_wrinkles(
             Spacing::Measured {
                 length: size,
                 thickness,
-                poisson_ratio: body.poisson_ratio.unwrap_or(POISSON_RATIO),
+                poisson_ratio: cloth.poisson_ratio.unwrap_or(POISSON_RATIO),
             }
         }
     };
@@ -144,13 +196,17 @@ pub(super) fn build_wrinkles(
     };
     let settings = Settings { smallest_radius, threshold: written.threshold, side, spacing };
     let fine = FineMesh::new(&pattern, pieces);
-    Ok(Some(Arc::new(Wrinkles { settings, pattern, fine, profile: Profile::default() })))
+    Ok(Arc::new(Wrinkles { settings, pattern, fine, profile: Profile::default() }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Border, Grid, InlineMesh, Key, Layout, Motion, Pin, Scene, Select, Tear, Wrinkling};
+    use crate::scene::{
+        Border, Character, Grid, InlineMesh, Key, Layout, Motion, Pin, PlayedClip, RigSource, Scene, Select,
+        SkinShape, Tear,
+    };
+    use crate::skin::generate::{Limb, add_turns, limb};
     use crate::{ModelBuilder, Simulation};
 
     /// A sheet whose right side is pushed towards its left one.
@@ -226,6 +282,63 @@ mod tests {
         scene.bodies[0].wrinkles =
             Some(Wrinkling { spacing: FoldSpacing::Measured, side: FoldSide::In, ..coarse_folds() });
         assert_eq!(radius(&scene), 0.03);
+    }
+
+    /// A round limb that bends in its middle: its skin is pressed together on one side.
+    fn bent_limb() -> Scene {
+        let bar = Limb { length: 0.6, radii: [0.06; 2], sides: 16, rings: 18, cap_rings: 3, bones: 3 };
+        let mut rig = limb(&bar);
+        let turn = |bone: u32, t: f64| if bone == 1 { DVec3::new(0.0, 0.0, 80.0 * t) } else { DVec3::ZERO };
+        add_turns(&mut rig, "bend", 3, &[0.0, 1.0], turn);
+        let clip = PlayedClip { name: "bend".into(), repeat: false, ..PlayedClip::default() };
+        let character = Character {
+            name: "arm".into(),
+            rig: RigSource::Inline(rig),
+            clips: vec![clip],
+            ..Character::default()
+        };
+        let skin = SkinShape { character: "arm".into(), ..SkinShape::default() };
+        let collider = Collider {
+            name: "sleeve".into(),
+            shape: ColliderShape::Skin(skin),
+            wrinkles: Some(Wrinkling { smallest_radius: Some(0.01), ..Wrinkling::default() }),
+            ..Collider::default()
+        };
+        Scene { characters: vec![character], colliders: vec![collider], ..Scene::default() }
+    }
+
+    #[test]
+    fn skins_get_folds_too() {
+        let scene = bent_limb();
+        let mut simulation = Simulation::new(ModelBuilder::new(&scene).build().unwrap());
+        assert!(simulation.state().skin_folds[0].curves.is_empty(), "straight at first");
+        (0..30).for_each(|_| simulation.step());
+        let snapshot = simulation.snapshot();
+        (0..30).for_each(|_| simulation.step());
+        assert!(!simulation.state().skin_folds[0].curves.is_empty());
+        let [coarse, fine] = simulation.skin_isometry(0).unwrap();
+        assert!(fine.compression < 0.9 * coarse.compression, "{coarse:?} {fine:?}");
+        assert!(simulation.wrinkled_skin(0).unwrap().iter().all(|p| p.is_finite()));
+        let mut again = Simulation::new(ModelBuilder::new(&scene).build().unwrap()).with_threads(2).unwrap();
+        again.restore(&snapshot).unwrap();
+        (0..30).for_each(|_| again.step());
+        assert_eq!(
+            (simulation.state_hash(), &simulation.state().skin_folds),
+            (again.state_hash(), &again.state().skin_folds)
+        );
+        // A live change keeps folds of the same fabric.
+        let mut changed = scene.clone();
+        changed.colliders[0].friction = 0.9;
+        again.adopt(ModelBuilder::new(&changed).build().unwrap()).unwrap();
+        assert_eq!(again.state().skin_folds, simulation.state().skin_folds);
+        changed.colliders[0].wrinkles = None;
+        again.adopt(ModelBuilder::new(&changed).build().unwrap()).unwrap();
+        assert!(again.state().skin_folds[0].curves.is_empty() && again.wrinkled_skin(0).is_none());
+        // What is rigid is never compressed, and a skin has no fabric.
+        changed.colliders[0].wrinkles = Some(Wrinkling::default());
+        assert!(problem(&changed).contains("collider[0].wrinkles.smallest_radius"), "{}", problem(&changed));
+        changed.colliders[0].shape = ColliderShape::default();
+        assert!(problem(&changed).contains("no skin of a character"), "{}", problem(&changed));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! factored again only if one did. When the sheet keeps its pattern clearly worse than after it was last made, a new one is tried, and
 //! taken only if it is better by half: creases neither flicker nor wander off.
 
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DVec2, DVec3};
 
 use super::relax::Relaxer;
 use super::{Border, Criteria, Handle, PaperError, Pattern, Settings, Sheet};
@@ -30,71 +30,89 @@ pub struct Change {
     pub energy: f64,
 }
 
-/// A sheet that follows its border.
-#[derive(Debug)]
-pub struct Live {
-    pattern: Pattern,
-    settings: Settings,
+/// What does not change about a sheet that moves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rules {
+    /// The flat sheet.
+    pub pattern: Pattern,
+    /// How it is folded.
+    pub settings: Settings,
+    /// Distance of vertices along the outline, m.
     step: f64,
-    border: Border,
-    sheet: Sheet,
-    relaxer: Option<Relaxer>,
-    /// E at the last trial of a new sheet, m².
-    known: f64,
 }
 
-impl Live {
-    /// Begins with a border in space.
-    pub fn new(pattern: Pattern, points: &[DVec3], settings: Settings) -> Result<Live, PaperError> {
+impl Rules {
+    /// Refuses settings that are out of range.
+    pub fn new(pattern: Pattern, settings: Settings) -> Result<Rules, PaperError> {
         let step = settings.step_for(&pattern)?;
-        let border = Border::matched(&pattern, points, step)?;
-        Ok(Live::from_border(pattern, border, step, settings))
+        Ok(Rules { pattern, settings, step })
+    }
+
+    /// Begins with a closed curve in space.
+    pub fn matched(&self, points: &[DVec3]) -> Result<Crumple, PaperError> {
+        Ok(self.crumple(Border::matched(&self.pattern, points, self.step)?))
     }
 
     /// Begins with the sheet flat, wherever `place` puts points of the pattern.
-    pub fn flat(
-        pattern: Pattern,
-        place: impl Fn(glam::DVec2) -> DVec3,
-        settings: Settings,
-    ) -> Result<Live, PaperError> {
-        let step = settings.step_for(&pattern)?;
-        let border = Border::flat(&pattern, step, place);
-        Ok(Live::from_border(pattern, border, step, settings))
+    pub fn flat(&self, place: impl Fn(DVec2) -> DVec3) -> Crumple {
+        self.crumple(Border::flat(&self.pattern, self.step, place))
     }
 
-    fn from_border(pattern: Pattern, border: Border, step: f64, settings: Settings) -> Live {
-        let sheet = Sheet::from_border(border.clone(), step, &settings);
+    /// Folds a sheet into a border that is matched already.
+    pub fn crumple(&self, border: Border) -> Crumple {
+        let sheet = Sheet::from_border(border.clone(), self.step, &self.settings);
         let known = sheet.isometry().energy;
-        Live { pattern, settings, step, border, sheet, relaxer: None, known }
+        Crumple { border, sheet, known }
     }
+}
 
-    /// The sheet as it is now.
-    pub fn sheet(&self) -> &Sheet {
-        &self.sheet
-    }
+/// Memory that a sheet that moves is faster with. What comes of it is the same without.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    relaxer: Option<Relaxer>,
+}
 
+/// A sheet and its border, as they are in a frame: all that the next one depends on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crumple {
     /// Its border as it was last given, mended if that is wanted.
-    pub fn border(&self) -> &Border {
-        &self.border
-    }
+    pub border: Border,
+    /// The sheet.
+    pub sheet: Sheet,
+    /// E at the last trial of a new sheet, m².
+    pub(crate) known: f64,
+}
 
+impl Crumple {
     /// Goes on with another border in space.
-    pub fn follow(&mut self, points: &[DVec3]) -> Result<Change, PaperError> {
-        self.border.follow(&self.pattern, points)?;
-        Ok(self.update())
+    pub fn follow(
+        &mut self,
+        rules: &Rules,
+        scratch: &mut Scratch,
+        points: &[DVec3],
+    ) -> Result<Change, PaperError> {
+        self.border.follow(&rules.pattern, points)?;
+        Ok(self.update(rules, scratch))
     }
 
     /// Goes on with points of the border pulled to other places.
-    pub fn pull(&mut self, handles: &[Handle]) -> Result<(Change, Criteria), PaperError> {
+    pub fn pull(
+        &mut self,
+        rules: &Rules,
+        scratch: &mut Scratch,
+        handles: &[Handle],
+    ) -> Result<(Change, Criteria), PaperError> {
         let criteria = self.border.pull(handles)?;
-        Ok((self.update(), criteria))
+        Ok((self.update(rules, scratch), criteria))
     }
 
-    fn update(&mut self) -> Change {
-        if self.settings.repair {
+    fn update(&mut self, rules: &Rules, scratch: &mut Scratch) -> Change {
+        let Rules { pattern, settings, step } = rules;
+        let Scratch { relaxer } = scratch;
+        if settings.repair {
             self.sheet.repair = self.border.repair();
         }
-        let hold = self.settings.hold();
+        let hold = settings.hold();
         let count = self.sheet.border;
         // What is inside goes along as a whole first, so that a border that is only carried about leaves nothing to be relaxed.
         let moved = carry(&self.sheet.places[..count], &self.border.places);
@@ -102,19 +120,17 @@ impl Live {
         self.sheet.places[..count].copy_from_slice(&self.border.places);
         let mut change = Change::default();
         for _ in 0..SETTLINGS {
-            change.flipped +=
-                self.sheet.settle(&mut self.relaxer, &self.border.places, hold, self.settings.rounds);
+            change.flipped += self.sheet.settle(relaxer, &self.border.places, hold, settings.rounds);
         }
-        change.energy =
-            self.relaxer.as_ref().map_or(f64::INFINITY, |relaxer| relaxer.energy(&self.sheet.places));
-        let tolerance = self.settings.tolerance;
-        let good = 2.0 * tolerance * tolerance * self.pattern.area();
+        change.energy = relaxer.as_ref().map_or(f64::INFINITY, |relaxer| relaxer.energy(&self.sheet.places));
+        let tolerance = settings.tolerance;
+        let good = 2.0 * tolerance * tolerance * pattern.area();
         if change.energy > WORSE * self.known.max(good) {
             change.tried = true;
-            let fresh = Sheet::from_border(self.border.clone(), self.step, &self.settings);
+            let fresh = Sheet::from_border(self.border.clone(), *step, settings);
             let energy = fresh.isometry().energy;
             if energy < BETTER * change.energy {
-                (self.sheet, self.relaxer) = (fresh, None);
+                (self.sheet, *relaxer) = (fresh, None);
                 (change.remade, change.energy) = (true, energy);
             }
             self.known = change.energy;
@@ -122,6 +138,52 @@ impl Live {
         // What has got better may get worse again without a new sheet at once.
         self.known = self.known.min(WORSE * change.energy).max(good);
         change
+    }
+}
+
+/// A sheet that follows its border, with all it needs.
+#[derive(Debug)]
+pub struct Live {
+    rules: Rules,
+    now: Crumple,
+    scratch: Scratch,
+}
+
+impl Live {
+    /// Begins with a border in space.
+    pub fn new(pattern: Pattern, points: &[DVec3], settings: Settings) -> Result<Live, PaperError> {
+        let rules = Rules::new(pattern, settings)?;
+        Ok(Live { now: rules.matched(points)?, rules, scratch: Scratch::default() })
+    }
+
+    /// Begins with the sheet flat, wherever `place` puts points of the pattern.
+    pub fn flat(
+        pattern: Pattern,
+        place: impl Fn(DVec2) -> DVec3,
+        settings: Settings,
+    ) -> Result<Live, PaperError> {
+        let rules = Rules::new(pattern, settings)?;
+        Ok(Live { now: rules.flat(place), rules, scratch: Scratch::default() })
+    }
+
+    /// The sheet as it is now.
+    pub fn sheet(&self) -> &Sheet {
+        &self.now.sheet
+    }
+
+    /// Its border as it was last given, mended if that is wanted.
+    pub fn border(&self) -> &Border {
+        &self.now.border
+    }
+
+    /// Goes on with another border in space.
+    pub fn follow(&mut self, points: &[DVec3]) -> Result<Change, PaperError> {
+        self.now.follow(&self.rules, &mut self.scratch, points)
+    }
+
+    /// Goes on with points of the border pulled to other places.
+    pub fn pull(&mut self, handles: &[Handle]) -> Result<(Change, Criteria), PaperError> {
+        self.now.pull(&self.rules, &mut self.scratch, handles)
     }
 }
 

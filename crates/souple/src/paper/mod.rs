@@ -7,7 +7,7 @@
 //! What comes out is a mesh with few triangles and edges along the creases, each vertex with its place in the pattern.
 //!
 //! Beyond the seed: patterns that are not convex; several chords tried for a fold; starts all around the chord; rounds of relaxation that
-//! cannot make E worse; borders repaired by Newton's method; creases that persist from frame to frame ([`Live`]).
+//! cannot make E worse; borders repaired by Newton's method; creases that persist from frame to frame ([`Crumple`]).
 //!
 //! Promises: the same bits for the same input on one machine (relaxation solves by faer, see `solver/cholesky.rs`); ends always; no panic. It does not promise isometry: [`Sheet::isometry`] says how
 //! far it is off. Nothing keeps a sheet from crossing itself.
@@ -20,19 +20,23 @@ mod live;
 pub mod measure;
 mod mesh;
 mod pattern;
+mod played;
 mod relax;
 mod sheet;
 mod split;
 
 use thiserror::Error;
 
+pub use crate::scene::Folding as Settings;
 pub use border::{Border, Criteria, Handle, Repair, outline};
 pub use cases::Case;
 pub use cubic::Cubic;
-pub use live::{Change, Live};
+pub use live::{Change, Crumple, Live, Rules, Scratch};
 pub use measure::Isometry;
 pub use mesh::Triangulator;
 pub use pattern::{MAX_CORNERS, Pattern};
+pub(crate) use played::follow_borders;
+pub use played::{BorderSource, HandleModel, PaperModel, PaperState, laid_flat};
 pub use sheet::{Crease, Edge, Sheet};
 
 /// Most points of a border.
@@ -123,46 +127,6 @@ pub enum PaperError {
     NoBorder(String),
 }
 
-/// How a sheet is made.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
-    /// Distance of vertices along the outline and along folds, m; a 20th of the longest side without it.
-    pub step: Option<f64>,
-    /// Mean strain below which a region is left as it is.
-    pub tolerance: f64,
-    /// Relative shortening of a chord up to which it counts as taut.
-    pub taut: f64,
-    /// Chords tried for a fold.
-    pub chords: usize,
-    /// Times that regions without a fold are tried again, each after a relaxation.
-    pub restarts: usize,
-    /// Rounds of each relaxation.
-    pub rounds: usize,
-    /// Whether folds that do not lower E at once are taken in the last restart (ROH-96).
-    pub least_bad: bool,
-    /// Whether the border is mended first, to where its length and chords allow a sheet at all, and may give way in relaxations
-    /// (ROH-98). Else it stays as given.
-    pub repair: bool,
-    /// Angle between two triangles from which their edge is a crease, rad.
-    pub crease: f64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            step: None,
-            tolerance: 1e-3,
-            taut: 2e-4,
-            chords: 6,
-            restarts: 1,
-            rounds: 10,
-            least_bad: true,
-            repair: true,
-            crease: 0.35,
-        }
-    }
-}
-
 impl Settings {
     fn check(&self) -> Result<(), PaperError> {
         let bad = |name, value, range| Err(PaperError::Setting { name, value, range });
@@ -177,7 +141,9 @@ impl Settings {
             s if s.chords > 64 => bad("chords", s.chords as f64, "up to 64"),
             s if s.restarts > 100 => bad("restarts", s.restarts as f64, "up to 100"),
             s if s.rounds > 10_000 => bad("rounds", s.rounds as f64, "up to 10000"),
-            s if !(s.crease > 0.0 && s.crease <= 3.2) => bad("crease", s.crease, "above 0, up to 3.14 rad"),
+            s if !(s.crease_deg > 0.0 && s.crease_deg <= 180.0) => {
+                bad("crease_deg", s.crease_deg, "above 0, up to 180")
+            }
             _ => Ok(()),
         }
     }

@@ -38,7 +38,7 @@ pub struct Edge {
 }
 
 /// A sheet of paper in space.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sheet {
     /// Vertices in the pattern, m; the first ones are the border.
     pub pattern: Vec<DVec2>,
@@ -55,7 +55,7 @@ pub struct Sheet {
     /// Regions that are compressed and in which no fold was found that helps.
     pub incomplete: usize,
     /// Angle from which an edge is a crease, rad.
-    crease: f64,
+    pub(crate) crease: f64,
 }
 
 impl Sheet {
@@ -123,7 +123,7 @@ impl Sheet {
             repair,
             cuts: [straight, cutter.cuts.len() - straight],
             incomplete: cutter.regions.iter().filter(|region| region.incomplete).count(),
-            crease: settings.crease,
+            crease: settings.crease_deg.to_radians(),
             pattern: cutter.points,
             places: cutter.places,
         }
@@ -455,7 +455,7 @@ mod tests {
             Settings { tolerance: -1.0, ..Settings::default() },
             Settings { taut: f64::NAN, ..Settings::default() },
             Settings { rounds: 1 << 40, ..Settings::default() },
-            Settings { crease: 0.0, ..Settings::default() },
+            Settings { crease_deg: 0.0, ..Settings::default() },
         ] {
             assert!(matches!(try_it(settings), PaperError::Setting { .. }));
         }

@@ -350,7 +350,7 @@ impl Fold<'_> {
 
     /// Where the search begins: the best of the straight line and of arcs and waves of about the right length in directions all around it.
     /// If the border is flat the straight line is a saddle, and no way down begins there.
-    fn best_start(&mut self, length: f64, normal: DVec3) -> [f64; 6] {
+    fn best_start(&mut self, length: f64, normal: DVec3) -> ([f64; 6], f64) {
         let way = self.ends[1] - self.ends[0];
         let along =
             way.try_normalize().unwrap_or_else(|| normal.any_orthogonal_vector().normalize_or(DVec3::X));
@@ -359,24 +359,27 @@ impl Fold<'_> {
         let short = (1.0 - way.length() / length).clamp(0.0, 1.0);
         // p + a n t(1 − t) is longer than its chord by about a²/6 of it; from end to end of nothing it needs a = 2 lengths.
         let rise = length * (6.0 * (1.0 - short) * short + 4.0 * short * short).sqrt();
-        let mut best = (pack(way, way), f64::INFINITY);
+        let straight = pack(way, way);
+        let mut best = (straight, self.energy(&straight));
+        if !best.1.is_finite() {
+            best.1 = f64::INFINITY;
+        }
         for k in 0..DIRECTIONS {
             let angle = std::f64::consts::TAU * k as f64 / DIRECTIONS as f64;
             let n = (up * crate::math::cos(angle) + across * crate::math::sin(angle)) * rise;
-            for start in [best.0, pack(way + n, way - n), pack(way + n * 2.0, way + n * 2.0)] {
+            for start in [pack(way + n, way - n), pack(way + n * 2.0, way + n * 2.0)] {
                 let energy = self.energy(&start);
                 if energy < best.1 {
                     best = (start, energy);
                 }
             }
         }
-        best.0
+        best
     }
 
-    /// Goes down from a start by the method of Broyden, Fletcher, Goldfarb and Shanno.
-    fn search(&mut self, start: [f64; 6], scale: f64) -> [f64; 6] {
-        let mut x = start;
-        let mut value = self.energy(&x);
+    /// Goes down from a start, with E there, by the method of Broyden, Fletcher, Goldfarb and Shanno.
+    fn search(&mut self, (start, energy): ([f64; 6], f64), scale: f64) -> [f64; 6] {
+        let (mut x, mut value) = (start, energy);
         let mut gradient = self.gradient(&x, value, scale);
         let mut inverse = [[0.0; 6]; 6];
         let mut fresh = true;
@@ -410,14 +413,14 @@ impl Fold<'_> {
                 fresh = true;
                 continue;
             };
+            if value - there <= WORTHWHILE * there {
+                // Another gradient would be for nothing.
+                return next;
+            }
             let after = self.gradient(&next, there, scale);
             let (s, y): ([f64; 6], [f64; 6]) =
                 (std::array::from_fn(|k| next[k] - x[k]), std::array::from_fn(|k| after[k] - gradient[k]));
-            let better = value - there;
             (x, value, gradient) = (next, there, after);
-            if better <= WORTHWHILE * value {
-                break;
-            }
             fresh = !update(&mut inverse, &s, &y);
         }
         x

@@ -517,6 +517,12 @@ impl Default for Placement {
     }
 }
 
+impl Placement {
+    pub(super) fn is_default(&self) -> bool {
+        *self == Placement::default()
+    }
+}
+
 scene_type! {
     /// What is inside a body whose triangles close a volume: a gas, a liquid, or both numbers of one.
     #[serde(default)]

@@ -72,12 +72,15 @@ scene_type! {
         /// Numbers of the style by name, instead of its own; `souple styles` lists them.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         pub parameters: BTreeMap<String, f64>,
-        /// Values at both ends of the colour map of `strain`, `stress`, `velocity`, `curvature`, `contact`, `crossing`, `gain` and `painted`; fitted without it.
+        /// Values at both ends of the colour map of `strain`, `stress`, `velocity`, `curvature`, `contact`, `crossing`, `gain`, `painted`, `compression` and `isometry`; fitted without it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub range: Option<[f64; 2]>,
         /// Whether the elements of a solid are drawn as lines, with whatever style its surface has (FAU-13).
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         pub cells: bool,
+        /// Whether creases of paper and crests of folds are drawn as lines: mountains red, valleys blue.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        pub creases: bool,
         /// Whether it is not drawn: a collider inside a skin, say.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         pub hidden: bool,
@@ -133,6 +136,10 @@ scene_type! {
         Gain,
         /// The first map that is painted on the skin of a character; in the studio, the one in hand.
         Painted,
+        /// What cloth has lost of its length against its pattern, which folds make up for.
+        Compression,
+        /// How far what is drawn, folds and paper, is from isometric to its pattern.
+        Isometry,
         /// A WGSL file of your own, relative to the scene (ESSI-54).
         Shader(String),
     }

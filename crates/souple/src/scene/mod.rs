@@ -34,6 +34,7 @@ mod character;
 mod elastic;
 mod look;
 mod material;
+mod paper;
 mod resolution;
 mod skeleton;
 mod voxels;
@@ -46,6 +47,7 @@ pub use character::*;
 pub use elastic::*;
 pub use look::*;
 pub use material::*;
+pub use paper::*;
 pub use resolution::*;
 pub use skeleton::*;
 pub use voxels::*;
@@ -80,6 +82,9 @@ scene_type! {
         /// Everything soft.
         #[serde(rename = "body", skip_serializing_if = "Vec::is_empty")]
         pub bodies: Vec<Body>,
+        /// Sheets of paper.
+        #[serde(rename = "paper", skip_serializing_if = "Vec::is_empty")]
+        pub papers: Vec<Paper>,
         /// Rigs that play clips, for colliders and supports to follow.
         #[serde(rename = "character", skip_serializing_if = "Vec::is_empty")]
         pub characters: Vec<Character>,
@@ -111,6 +116,7 @@ impl Default for Scene {
             view: View::default(),
             groups: Vec::new(),
             bodies: Vec::new(),
+            papers: Vec::new(),
             characters: Vec::new(),
             colliders: Vec::new(),
             pairs: Vec::new(),
@@ -488,6 +494,15 @@ scene_type! {
         /// Most of the compression of a body with folds that its folds may leave, percent; above 100 if there is none.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub compression_left_percent: Option<f64>,
+        /// Largest mean strain of a sheet of paper, percent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub paper_strain_percent: Option<f64>,
+        /// Fewest folds of all sheets of paper together.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub paper_folds_at_least: Option<u32>,
+        /// Most frames in which the creases of a sheet of paper may have been made anew.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub paper_remade_at_most: Option<u32>,
         /// Something must have torn, or nothing may have.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub torn: Option<bool>,

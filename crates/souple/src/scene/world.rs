@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Follow, InlineMesh, Look, MeshFile, Select, SkinShape, Vec3};
+use super::{Follow, InlineMesh, Look, MeshFile, Select, SkinShape, Vec3, Wrinkling};
 
 scene_type! {
     /// Rigid motion in time, relative to where the thing was put.
@@ -107,6 +107,9 @@ scene_type! {
         /// bodies without it. Not for meshes, which touch by their surface.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub only: Option<Vec<Assigned>>,
+        /// Folds on a skin, where it is compressed against its shape at rest.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub wrinkles: Option<Wrinkling>,
         /// How it looks.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub look: Option<Look>,
@@ -129,6 +132,7 @@ impl Default for Collider {
             tangential_keep: None,
             layer: None,
             touches: None,
+            wrinkles: None,
             only: None,
             look: None,
         }

@@ -122,8 +122,11 @@ pub fn add_turns(rig: &mut Rig, name: &str, bones: u32, times: &[f64], turn: imp
     rig.clips.push(RigClip { name: name.into(), channels: (0..bones).map(channel).collect() });
 }
 
-/// Right half of a figure: cones with round ends, from where to where, and their radii there, m.
-const FLESH: [([Vec3; 2], [f64; 2]); 12] = [
+/// A cone with round ends: from where to where, and its radii there, m.
+type RoundCone = ([Vec3; 2], [f64; 2]);
+
+/// Right half of a figure.
+const FLESH: [RoundCone; 12] = [
     ([[0.0, 0.98, 0.0], [0.0, 1.36, 0.0]], [0.135, 0.15]),
     ([[0.05, 0.95, 0.0], [0.05, 1.36, 0.0]], [0.11, 0.11]),
     ([[0.0, 1.38, 0.0], [0.0, 1.60, 0.01]], [0.06, 0.055]),
@@ -141,10 +144,10 @@ const FLESH: [([Vec3; 2], [f64; 2]); 12] = [
 /// Over which distance parts of a figure melt into each other, m; less than what is between arm and body.
 const MELT: f64 = 0.03;
 
-/// How far a point is from the skin of the figure, m, nearly; negative inside.
-fn flesh(p: DVec3) -> f64 {
+/// How far a point is from cones and their mirror images, m, nearly; negative inside.
+fn distance(cones: &[RoundCone], p: DVec3) -> f64 {
     let p = DVec3::new(p.x.abs(), p.y, p.z);
-    FLESH.iter().fold(f64::INFINITY, |least: f64, (ends, radii)| {
+    cones.iter().fold(f64::INFINITY, |least: f64, (ends, radii)| {
         let [a, b] = ends.map(DVec3::from);
         let near = nearest_on([a, b], p);
         let s = near.distance(a) / b.distance(a);
@@ -157,7 +160,125 @@ fn flesh(p: DVec3) -> f64 {
 
 /// A figure, 1.75 m high, which stands with its arms beside its body, 4 cm from it: a closed surface with edges of about that length, m.
 pub fn figure(edge: f64) -> TriMesh {
-    let half = [0.36, 0.9, 0.24];
+    around(edge, [0.36, 0.9, 0.24], &|p| distance(&FLESH, p))
+}
+
+/// A garment that the figure can wear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Garment {
+    /// With short sleeves.
+    TShirt,
+    /// Down to the ankles.
+    Trousers,
+    /// Without sleeves, down to the knees.
+    Dress,
+}
+
+const TRUNK: [RoundCone; 2] = [FLESH[0], FLESH[1]];
+/// A shoulder and a sleeve around an arm that is held out: one beside the trunk would melt into it.
+const SLEEVE: [RoundCone; 2] = [
+    ([[0.05, 1.41, 0.0], [0.2, 1.41, 0.0]], [0.07, 0.062]),
+    ([[0.2, 1.41, 0.0], [0.46, 1.38, 0.0]], [0.062, 0.072]),
+];
+/// Hips, and legs that stand apart.
+const LEGS: [RoundCone; 4] = [
+    ([[0.0, 0.98, 0.0], [0.0, 1.1, 0.0]], [0.135, 0.138]),
+    ([[0.05, 0.95, 0.0], [0.05, 1.1, 0.0]], [0.11, 0.11]),
+    ([[0.1, 0.94, 0.0], [0.2, 0.52, 0.0]], [0.088, 0.066]),
+    ([[0.2, 0.52, 0.0], [0.28, 0.08, 0.0]], [0.066, 0.06]),
+];
+const SKIRT: RoundCone = ([[0.0, 1.05, 0.0], [0.0, 0.45, 0.0]], [0.125, 0.3]);
+
+/// Bones of what wears a garment, and a clip, `step`: arms go up, or a knee, and come down again.
+pub fn garment_bones(kind: Garment) -> SkeletonFile {
+    let mut bones = vec![SkeletonBone {
+        name: "spine".into(),
+        head: [0.0, 0.96, 0.0],
+        tail: [0.0, 1.4, 0.0],
+        parent: None,
+    }];
+    let mut turns = Vec::new();
+    let mut add = |name: &str, head: Vec3, tail: Vec3, parent: &str, degrees: f64, axis: usize| {
+        for (side, x) in [("left", 1.0), ("right", -1.0)] {
+            let mirrored = |p: Vec3| [x * p[0], p[1], p[2]];
+            let parent = if parent == "spine" { parent.to_owned() } else { format!("{side} {parent}") };
+            let name = format!("{side} {name}");
+            // Arms turn as mirror images; of the legs, one alone.
+            let turn = match (axis, x < 0.0) {
+                (2, _) => [0.0, 0.0, x * degrees],
+                (_, false) => [degrees, 0.0, 0.0],
+                (_, true) => [0.0; 3],
+            };
+            bones.push(SkeletonBone {
+                name: name.clone(),
+                head: mirrored(head),
+                tail: mirrored(tail),
+                parent: Some(parent),
+            });
+            turns.push(SkeletonTurn {
+                bone: name,
+                times: vec![0.0, 1.0, 1.5, 2.5],
+                rotate_deg: vec![[0.0; 3], turn, turn, [0.0; 3]],
+                interpolation: KeyInterpolation::Linear,
+            });
+        }
+    };
+    match kind {
+        Garment::TShirt => add("arm", [0.19, 1.41, 0.0], [0.46, 1.38, 0.0], "spine", 60.0, 2),
+        Garment::Trousers => {
+            add("thigh", [0.1, 0.94, 0.0], [0.2, 0.52, 0.0], "spine", -60.0, 0);
+            add("shin", [0.2, 0.52, 0.0], [0.28, 0.08, 0.0], "thigh", 75.0, 0);
+        }
+        Garment::Dress => add("thigh", [0.1, 0.94, 0.0], [0.13, 0.45, 0.0], "spine", -35.0, 0),
+    }
+    SkeletonFile {
+        bones,
+        clips: vec![SkeletonClip { name: "step".into(), turns }],
+        ..SkeletonFile::default()
+    }
+}
+
+/// A garment: an open surface with edges of about that length, m, as far from the figure as it is loose.
+pub fn garment(kind: Garment, edge: f64) -> TriMesh {
+    let (cones, loose): (Vec<RoundCone>, f64) = match kind {
+        Garment::TShirt => ([TRUNK, SLEEVE].concat(), 0.022),
+        Garment::Trousers => (LEGS.to_vec(), 0.02),
+        Garment::Dress => (TRUNK.into_iter().chain([SLEEVE[0], SKIRT]).collect(), 0.02),
+    };
+    // What is beyond the openings is cut off, a pair of triangles at a time: nets are made of quads.
+    let kept = |p: DVec3| match kind {
+        Garment::TShirt => p.y > 0.96 && !(p.y > 1.45 && p.x.abs() < 0.1) && p.x.abs() < 0.36,
+        Garment::Trousers => p.y > 0.12 && p.y < 1.08,
+        Garment::Dress => p.y > 0.52 && (p.y < 1.2 || p.x.abs() < 0.19) && !(p.y > 1.42 && p.x.abs() < 0.1),
+    };
+    let mut mesh = around(edge, [0.6, 0.9, 0.42], &|p| distance(&cones, p) - loose);
+    let place = |v: &u32| mesh.positions[*v as usize];
+    let stays = |quad: &&[[u32; 3]]| {
+        let corners = quad.as_flattened();
+        kept(corners.iter().map(place).sum::<DVec3>() / corners.len() as f64)
+    };
+    let triangles: Vec<[u32; 3]> = mesh.triangles.chunks(2).filter(stays).flatten().copied().collect();
+    let mut number = vec![u32::MAX; mesh.positions.len()];
+    let mut positions = Vec::new();
+    mesh.triangles = triangles
+        .iter()
+        .map(|t| {
+            t.map(|v| {
+                let known = &mut number[v as usize];
+                if *known == u32::MAX {
+                    *known = positions.len() as u32;
+                    positions.push(mesh.positions[v as usize]);
+                }
+                *known
+            })
+        })
+        .collect();
+    mesh.positions = positions;
+    mesh
+}
+
+/// The surface where a distance is 0, of about those edges, in a box of that half width, height and depth on the ground.
+fn around(edge: f64, half: [f64; 3], flesh: &dyn Fn(DVec3) -> f64) -> TriMesh {
     let size = half.map(|h: f64| 2 * (h / edge).ceil() as usize);
     let corner = DVec3::new(-0.5 * size[0] as f64 * edge, 0.0, -0.5 * size[2] as f64 * edge);
     let middle =
@@ -233,6 +354,32 @@ mod tests {
     use super::*;
     use crate::mesh::{enclosed_volume, open_edges};
     use crate::skin::CompiledRig;
+
+    fn flesh(p: DVec3) -> f64 {
+        distance(&FLESH, p)
+    }
+
+    #[test]
+    fn clothes_are_open_where_the_figure_comes_out() {
+        for (kind, openings) in [(Garment::TShirt, 4), (Garment::Trousers, 3), (Garment::Dress, 4)] {
+            let mesh = garment(kind, 0.04);
+            mesh.validate().unwrap();
+            let sides = mesh.triangles.iter().flat_map(|t| [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])]);
+            let all: std::collections::BTreeSet<(u32, u32)> = sides.collect();
+            let mut edges: Vec<(u32, u32)> =
+                all.iter().copied().filter(|&(a, b)| !all.contains(&(b, a))).collect();
+            // Every opening is a ring: as many as it takes to walk all open edges.
+            let mut rings = 0;
+            while let Some((first, mut next)) = edges.pop() {
+                rings += 1;
+                while next != first {
+                    let at = edges.iter().position(|edge| edge.0 == next).unwrap();
+                    next = edges.swap_remove(at).1;
+                }
+            }
+            assert_eq!(rings, openings, "{kind:?}");
+        }
+    }
 
     #[test]
     fn a_limb_is_closed_and_has_its_volume() {

@@ -5,6 +5,7 @@
 
 use glam::{DVec2, DVec3};
 
+use super::measure::fine_corners;
 use super::pattern::{Pattern, Point};
 
 /// A fine mesh on a pattern.
@@ -116,6 +117,29 @@ impl FineMesh {
         let borders = pattern.across.iter().flatten().filter(|a| a.is_none()).count() as u64;
         let edges = (3 * triangles + borders) / 2;
         pattern.home.len() as u64 + edges * (n - 1) + triangles * (n - 1) * n.saturating_sub(2) / 2
+    }
+
+    /// Corners of every triangle in the chart of the coarse one that it is a piece of, m.
+    pub fn charts(&self, pattern: &Pattern) -> Vec<[DVec2; 3]> {
+        let per = (self.pieces * self.pieces) as usize;
+        let pieces = (0..pattern.triangles.len() as u32).flat_map(|t| (0..per).map(move |i| (t, i)));
+        pieces.map(|(t, i)| fine_corners(pattern, self.pieces, t, i)).collect()
+    }
+
+    /// Where a point of the pattern is on the fine mesh, whose vertices are at those places, m.
+    pub fn place(&self, pattern: &Pattern, point: Point, places: &[DVec3]) -> DVec3 {
+        let n = self.pieces;
+        let shares = pattern.shares(point).map(|share| share.clamp(0.0, 1.0) * f64::from(n));
+        let row = (shares[1] as u32).min(n - 1);
+        let column = (shares[2] as u32).min(n - 1 - row);
+        let (b, c) = (shares[1] - f64::from(row), shares[2] - f64::from(column));
+        let upper = b + c > 1.0 && row + column + 1 < n;
+        // Row r has 2 (n − r) − 1 pieces.
+        let before: u32 = (0..row).map(|r| 2 * (n - r) - 1).sum();
+        let piece = point.triangle * n * n + before + 2 * column + u32::from(upper);
+        let weights = if upper { [1.0 - c, b + c - 1.0, 1.0 - b] } else { [1.0 - b - c, b, c] };
+        let Some(corners) = self.triangles.get(piece as usize) else { return DVec3::ZERO };
+        (0..3).map(|k| places[corners[k] as usize] * weights[k]).sum()
     }
 
     /// A value of the coarse vertices at a fine one.

@@ -75,7 +75,7 @@ pub fn isometry(
 }
 
 /// Corners of the i-th piece of a coarse triangle in its chart, m, in the order of [`FineMesh`].
-fn fine_corners(pattern: &Pattern, pieces: u32, t: u32, i: usize) -> [DVec2; 3] {
+pub(super) fn fine_corners(pattern: &Pattern, pieces: u32, t: u32, i: usize) -> [DVec2; 3] {
     let n = pieces as usize;
     let (mut row, mut left) = (0, i);
     // Row r has 2 (n − r) − 1 pieces: two per column but for the last.

@@ -14,6 +14,7 @@ pub mod fine;
 pub mod fold;
 pub mod measure;
 pub mod pattern;
+mod played;
 pub mod project;
 pub mod tensor;
 pub mod trace;
@@ -25,6 +26,7 @@ pub use fine::FineMesh;
 pub use fold::Profile;
 pub use measure::{Isometry, isometry};
 pub use pattern::{Pattern, PatternError};
+pub(crate) use played::SceneFolds;
 pub use project::Projector;
 pub use track::{Folds, Tracker};
 

@@ -10,7 +10,12 @@ use super::fine::FineMesh;
 use super::fold::{MOST_COMPRESSION, Profile, REACH, SHEET_DEPTH, SOFTNESS, window};
 use super::pattern::{Pattern, Walk, point_segment};
 use super::track::Folds;
-use crate::mesh::vertex_normals;
+
+/// Where the triangles around a vertex agree on less than this share of their normals, folds get lower, and vanish where they agree on nothing: cloth that
+/// turns over would else throw them to its other side within a frame.
+const STEADY: f64 = 0.5;
+/// Least length of what was a length of 1 in the pattern along which points slide: less is a triangle that turns over.
+const LEAST_ASIDE: f64 = 0.25;
 
 /// A piece of a fold as a triangle of the pattern sees it.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +44,7 @@ pub struct Projector {
     pieces: Vec<Vec<Piece>>,
     walk: Walk,
     normals: Vec<DVec3>,
+    areas: Vec<f64>,
     /// Vertices that folds moved in the last call.
     pub moved: usize,
 }
@@ -85,9 +91,8 @@ impl Projector {
         out: &mut Vec<DVec3>,
     ) {
         self.spread(pattern, folds, spacing);
-        vertex_normals(coarse, &pattern.triangles, &mut self.normals);
-        out.clear();
-        out.extend((0..fine.shares.len()).map(|v| smooth_place(fine, v, coarse, &self.normals)));
+        steady_normals(coarse, &pattern.triangles, &mut self.normals, &mut self.areas);
+        smooth_places(fine, coarse, &self.normals, out);
         self.moved = 0;
         let mut near: Vec<Nearest> = Vec::new();
         let mut fields: Vec<NearFold> = Vec::new();
@@ -101,10 +106,14 @@ impl Projector {
                 self.moved += 1;
                 let slide = slide_of(profile, &near);
                 let up = height_of(profile, &near, slide, &mut fields);
-                let normal = fine.mixed(v as usize, &self.normals).normalize_or(DVec3::Y);
+                let normal = fine.mixed(v as usize, &self.normals);
+                let normal = normal / normal.length().max(STEADY);
                 let aside = axes[0] * slide.x + axes[1] * slide.y;
                 let length = slide.length();
-                out[v as usize] += aside.normalize_or_zero() * length + normal * (side * up);
+                let least = LEAST_ASIDE * length;
+                let aside =
+                    if length > 0.0 { aside * (length / aside.length().max(least)) } else { DVec3::ZERO };
+                out[v as usize] += aside + normal * (side * up);
             }
         }
     }
@@ -192,27 +201,75 @@ fn chart_axes(corners: &[DVec2; 3], places: [DVec3; 3]) -> [DVec3; 2] {
     [(p * b.y - q * a.y) / twice, (q * a.x - p * b.x) / twice]
 }
 
-/// Where a fine vertex is without folds, m: on the cubic that has the corners and the normals of its coarse triangle (Vlachos, Peters, Boyd, Mitchell,
-/// *Curved PN triangles*, 2001). What was faceted becomes round; what is flat stays so.
-fn smooth_place(fine: &FineMesh, v: usize, coarse: &[DVec3], normals: &[DVec3]) -> DVec3 {
-    let (of, [a, b, c]) = &fine.shares[v];
-    let x = of.map(|v| coarse[v as usize]);
-    // A third of the way from corner i to corner j, in the tangent plane of i; normals of sharp folds do not lead far away.
-    let third = |i: usize, j: usize| {
-        let (way, normal) = (x[j] - x[i], normals[of[i] as usize]);
-        let most = 0.5 * way.length();
-        (2.0 * x[i] + x[j] - normal * way.dot(normal).clamp(-most, most)) / 3.0
-    };
-    let edges = [third(0, 1), third(1, 0), third(1, 2), third(2, 1), third(2, 0), third(0, 2)];
-    let centre = edges.iter().sum::<DVec3>() / 4.0 - (x[0] + x[1] + x[2]) / 6.0;
-    x[0] * (a * a * a)
-        + x[1] * (b * b * b)
-        + x[2] * (c * c * c)
-        + edges[0] * (3.0 * a * a * b)
-        + edges[1] * (3.0 * a * b * b)
-        + edges[2] * (3.0 * b * b * c)
-        + edges[3] * (3.0 * b * c * c)
-        + edges[4] * (3.0 * c * c * a)
-        + edges[5] * (3.0 * c * a * a)
-        + centre * (6.0 * a * b * c)
+/// Normals of the coarse vertices, weighted by area: of length 1 where the triangles around agree on [`STEADY`] of them, less where they do not.
+fn steady_normals(x: &[DVec3], triangles: &[[u32; 3]], normals: &mut Vec<DVec3>, areas: &mut Vec<f64>) {
+    normals.clear();
+    normals.resize(x.len(), DVec3::ZERO);
+    areas.clear();
+    areas.resize(x.len(), 0.0);
+    for t in triangles {
+        let [a, b, c] = t.map(|v| x[v as usize]);
+        let normal = (b - a).cross(c - a);
+        let area = normal.length();
+        for &v in t {
+            normals[v as usize] += normal;
+            areas[v as usize] += area;
+        }
+    }
+    for (normal, area) in normals.iter_mut().zip(areas) {
+        let length = normal.length();
+        let agreement = length / *area;
+        *normal = match agreement {
+            _ if !(length > 0.0 && agreement.is_finite()) => DVec3::ZERO,
+            _ if agreement >= STEADY => *normal / length,
+            _ => {
+                let share = agreement / STEADY;
+                *normal * (share * share * (3.0 - 2.0 * share) / length)
+            }
+        };
+    }
+}
+
+/// Where the fine vertices are without folds, m: on the cubics that have the corners and the normals of their coarse triangles (Vlachos, Peters, Boyd,
+/// Mitchell, *Curved PN triangles*, 2001). What was faceted becomes round; what is flat stays so.
+fn smooth_places(fine: &FineMesh, coarse: &[DVec3], normals: &[DVec3], out: &mut Vec<DVec3>) {
+    out.clear();
+    out.reserve(fine.shares.len());
+    let mut net = ([u32::MAX; 3], [DVec3::ZERO; 7]);
+    for (of, [a, b, c]) in &fine.shares {
+        let x = of.map(|v| coarse[v as usize]);
+        // A third of the way from corner i to corner j, in the tangent plane of i; normals of sharp folds do not lead far away.
+        let third = |i: usize, j: usize| {
+            let (way, normal) = (x[j] - x[i], normals[of[i] as usize]);
+            let most = 0.5 * way.length();
+            (2.0 * x[i] + x[j] - normal * way.dot(normal).clamp(-most, most)) / 3.0
+        };
+        // Corners, then insides of edges, then insides of triangles, one triangle after the other.
+        out.push(if of[0] == of[1] {
+            x[0]
+        } else if *c == 0.0 {
+            x[0] * (a * a * a)
+                + x[1] * (b * b * b)
+                + third(0, 1) * (3.0 * a * a * b)
+                + third(1, 0) * (3.0 * a * b * b)
+        } else {
+            if net.0 != *of {
+                let edges = [third(0, 1), third(1, 0), third(1, 2), third(2, 1), third(2, 0), third(0, 2)];
+                let centre = edges.iter().sum::<DVec3>() / 4.0 - (x[0] + x[1] + x[2]) / 6.0;
+                let [d, e, f, g, h, i] = edges;
+                net = (*of, [d, e, f, g, h, i, centre]);
+            }
+            let points = &net.1;
+            x[0] * (a * a * a)
+                + x[1] * (b * b * b)
+                + x[2] * (c * c * c)
+                + points[0] * (3.0 * a * a * b)
+                + points[1] * (3.0 * a * b * b)
+                + points[2] * (3.0 * b * b * c)
+                + points[3] * (3.0 * b * c * c)
+                + points[4] * (3.0 * c * c * a)
+                + points[5] * (3.0 * c * a * a)
+                + points[6] * (6.0 * a * b * c)
+        });
+    }
 }

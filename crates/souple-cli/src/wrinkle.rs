@@ -1,0 +1,255 @@
+//! `souple wrinkle`: folds on a coarse animation that another program made, as a mesh with a point cache or as a sequence of meshes.
+//!
+//! Characters are folded in scenes (`wrinkles` of a collider that is a skin), as are bodies that are simulated.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use glam::DVec3;
+use serde::Serialize;
+use souple::ModelBuilder;
+use souple::mesh::TriMesh;
+use souple::scene::{Body, FoldPattern, FoldSide, InlineMesh, Layout, Scene, Shape, Springs, Wrinkling};
+use souple::wrinkles::{Isometry, Projector, Tracker, Wrinkles};
+use souple_files::disk;
+use souple_formats::animation::{Animation, BodyAnimation, Frame};
+use souple_formats::export::point_cache::{PointCacheBudget, read_mdd, read_pc2};
+use souple_formats::import::{Limits, MeshFormat, read_mesh};
+
+use crate::args::WrinkleArgs;
+use crate::failure::{Failure, Outcome};
+use crate::outputs::Writer;
+use crate::report::{Progress, say, say_json};
+
+/// Files that can be written, by their ending.
+const ENDINGS: [&str; 3] = ["glb", "pc2", "mdd"];
+
+/// What is said of folds; pairs are of the animation as it was given and as it is written.
+#[derive(Serialize)]
+struct WrinkleReport {
+    frames: usize,
+    vertices: [usize; 2],
+    /// Most folds in a frame.
+    folds: usize,
+    /// Root of the mean square of compression in the most compressed frame.
+    compression: [f64; 2],
+    /// Mean elongation across folds there.
+    across: [f64; 2],
+    files: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &WrinkleArgs) -> Outcome {
+    for path in &args.output {
+        if !ENDINGS.contains(&ending(path).as_str()) {
+            return Err(Failure::file(
+                path,
+                "folds are written as .glb, .pc2 or .mdd",
+                "end its name in one of them",
+            ));
+        }
+        disk::check_writable(path)?;
+    }
+    let (rest, frames) = read(args)?;
+    let wrinkles = compile(args, &rest)?;
+    let name = args.input[0].file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let (animation, mut report) = fold(&wrinkles, &rest, &frames, args.fps, name);
+    let mut writer = Writer::new();
+    args.output.iter().for_each(|path| writer.animation_file(path, &ending(path), &animation));
+    if let Some(failure) = writer.failures.into_iter().next() {
+        return Err(failure);
+    }
+    report.files = writer.written.iter().map(|path| path.display().to_string()).collect();
+    if args.json {
+        say_json(&report)?;
+    } else {
+        report.print()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn ending(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
+}
+
+fn mesh(path: &Path) -> Result<TriMesh, Failure> {
+    let limits = Limits::default();
+    let Some(format) = MeshFormat::from_extension(&ending(path)) else {
+        return Err(Failure::file(
+            path,
+            "cannot tell what mesh this is from its ending",
+            "give .obj, .ply, .stl or .3ds",
+        ));
+    };
+    let bytes = disk::read(path, limits.max_bytes, "mesh")?;
+    read_mesh(&bytes, format, &limits).map_err(|error| Failure::file(path, error.to_string(), ""))
+}
+
+/// The mesh at rest, and where its vertices are in each frame, m.
+fn read(args: &WrinkleArgs) -> Result<(TriMesh, Vec<Vec<DVec3>>), Failure> {
+    let [first, others @ ..] = &args.input[..] else {
+        return Err(Failure::Usage("give a mesh".to_owned()));
+    };
+    let first_mesh = mesh(first)?;
+    let misfit = |path: &PathBuf, what: String| {
+        Failure::file(
+            path,
+            what,
+            "every frame needs the vertices and triangles of the first file, in their order",
+        )
+    };
+    let frames = match &args.cache {
+        Some(_) if !others.is_empty() => {
+            return Err(Failure::Usage("a point cache goes with one mesh; leave the others out".to_owned()));
+        }
+        Some(path) => {
+            let budget = PointCacheBudget::default();
+            let bytes = disk::read(path, budget.max_bytes, "point cache")?;
+            let read = match ending(path).as_str() {
+                "mdd" => read_mdd(&bytes, &budget).map(|mdd| mdd.frames),
+                _ => read_pc2(&bytes, &budget).map(|pc2| pc2.frames),
+            };
+            let frames = read.map_err(|error| Failure::file(path, error.to_string(), ""))?;
+            let count = first_mesh.positions.len();
+            if frames.point_count != count {
+                let what = format!("it has {} points, and the mesh {count} vertices", frames.point_count);
+                return Err(misfit(path, what));
+            }
+            let wide = |frame: &[[f32; 3]]| frame.iter().map(|p| DVec3::from(p.map(f64::from))).collect();
+            (0..frames.frame_count()).filter_map(|k| frames.frame(k).map(wide)).collect()
+        }
+        None if others.is_empty() => {
+            return Err(Failure::Usage(
+                "one mesh does not move: add --cache FILE.pc2, or give the meshes of all frames".to_owned(),
+            ));
+        }
+        None => {
+            let mut frames = vec![first_mesh.positions.clone()];
+            for path in others {
+                let next = mesh(path)?;
+                if next.positions.len() != first_mesh.positions.len()
+                    || next.triangles != first_mesh.triangles
+                {
+                    let what = format!(
+                        "it has {} vertices and {} triangles, and the first file {} and {}, or they are in another order",
+                        next.positions.len(),
+                        next.triangles.len(),
+                        first_mesh.positions.len(),
+                        first_mesh.triangles.len()
+                    );
+                    return Err(misfit(path, what));
+                }
+                frames.push(next.positions);
+            }
+            frames
+        }
+    };
+    let rest = match &args.rest {
+        None => first_mesh,
+        Some(path) => {
+            let rest = mesh(path)?;
+            if rest.triangles != first_mesh.triangles || rest.positions.len() != first_mesh.positions.len() {
+                return Err(misfit(path, "it is another mesh than that of the animation".to_owned()));
+            }
+            rest
+        }
+    };
+    if let Some(k) = frames.iter().position(|frame| frame.iter().any(|p| !p.is_finite())) {
+        return Err(Failure::file(first, format!("frame {k} has a number that is not finite"), ""));
+    }
+    Ok((rest, frames))
+}
+
+/// The folds of the mesh, checked as those of a body of a scene are.
+fn compile(args: &WrinkleArgs, rest: &TriMesh) -> Result<Wrinkles, Failure> {
+    let inline = InlineMesh {
+        positions: rest.positions.iter().map(|p| p.to_array()).collect(),
+        triangles: rest.triangles.clone(),
+        uvs: rest.uvs.clone(),
+        ..InlineMesh::default()
+    };
+    let body = Body {
+        shape: Shape::Mesh(inline),
+        fabric: Some(args.fabric.clone()),
+        springs: Springs { layout: Layout::Graph(1), ..Springs::default() },
+        wrinkles: Some(Wrinkling {
+            smallest_radius: args.radius,
+            side: if args.inwards { FoldSide::In } else { FoldSide::Out },
+            pattern: if args.uv { FoldPattern::Uv } else { FoldPattern::Rest },
+            ..Wrinkling::default()
+        }),
+        ..Body::default()
+    };
+    let scene = Scene { bodies: vec![body], ..Scene::default() };
+    let model = ModelBuilder::new(&scene).build().map_err(|error| {
+        let field = error.field.replace("body[0].", "").replace("wrinkles.smallest_radius", "--radius");
+        Failure::file(&args.input[0], format!("{field}: {}", error.problem), error.help.clone())
+    })?;
+    match model.bodies.into_iter().next().and_then(|body| body.wrinkles) {
+        Some(wrinkles) => Ok(Wrinkles::clone(&wrinkles)),
+        None => Err(Failure::file(&args.input[0], "the mesh has no surface", "")),
+    }
+}
+
+/// Folds every frame.
+fn fold(
+    wrinkles: &Wrinkles,
+    rest: &TriMesh,
+    frames: &[Vec<DVec3>],
+    fps: f64,
+    name: String,
+) -> (Animation, WrinkleReport) {
+    let (mut tracker, mut projector) = (Tracker::default(), Projector::default());
+    let mut folds = frames.first().map(|x| wrinkles.settled(&mut tracker, x)).unwrap_or_default();
+    let (mut drawn, mut places) = (Vec::with_capacity(frames.len()), Vec::new());
+    let mut worst: [Isometry; 2] = [Isometry { mean_across: 1.0, ..Isometry::default() }; 2];
+    let mut most = folds.curves.len();
+    let mut progress = Progress::new("frame", frames.len() as u64);
+    for (k, x) in frames.iter().enumerate() {
+        if k > 0 {
+            wrinkles.advance(&mut tracker, &mut folds, x, 1.0 / fps);
+        }
+        wrinkles.surface(&mut projector, &folds, x, &mut places);
+        most = most.max(folds.curves.len());
+        let found = wrinkles.isometry(x, &places);
+        if found[0].compression > worst[0].compression {
+            worst = found;
+        }
+        let positions = places.iter().map(|p| p.as_vec3().to_array()).collect();
+        drawn.push(Frame { positions, velocities: Vec::new() });
+        progress.advance();
+    }
+    let report = WrinkleReport {
+        frames: frames.len(),
+        vertices: [rest.positions.len(), wrinkles.fine.shares.len()],
+        folds: most,
+        compression: worst.map(|found| found.compression),
+        across: worst.map(|found| found.mean_across),
+        files: Vec::new(),
+    };
+    let body = BodyAnimation {
+        name,
+        triangles: wrinkles.fine.triangles.clone(),
+        lines: Vec::new(),
+        uvs: wrinkles.fine.uvs(&rest.uvs).into_iter().map(|uv| uv.map(|c| c as f32)).collect(),
+        frames: drawn,
+    };
+    (Animation { fps, bodies: vec![body] }, report)
+}
+
+impl WrinkleReport {
+    fn print(&self) -> Result<(), Failure> {
+        say(&format!(
+            "{} frames, {} vertices → {}, {} folds at most; where it is compressed most: {:.1} % → {:.1} %, length across {:.3} → {:.3}",
+            self.frames,
+            self.vertices[0],
+            self.vertices[1],
+            self.folds,
+            100.0 * self.compression[0],
+            100.0 * self.compression[1],
+            self.across[0],
+            self.across[1]
+        ))?;
+        self.files.iter().try_for_each(|file| say(&format!("wrote {file}")))
+    }
+}
