@@ -452,7 +452,7 @@ pub fn check_volume(at: &str, written: &SkinVolume, skinning: Skinning, rig: &Co
     not_negative(&field("gain"), written.gain, "1")?;
     if written.area_rounds > MOST_AREA_ROUNDS {
         let problem = format!("{} rounds; at most {MOST_AREA_ROUNDS} are possible", written.area_rounds);
-        return wrong(&field("area_rounds"), problem, "4 are enough");
+        return wrong(&field("area_rounds"), problem, "4 are enough, 16 for sharp bends");
     }
     if let Some(SubdivideSkin { levels, size, gamma, margin }) = &written.subdivide {
         let field = |name: &str| field(&format!("subdivide.{name}"));
