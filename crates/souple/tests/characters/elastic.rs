@@ -123,7 +123,7 @@ fn an_anchor_gives_way_by_its_frequency_at_any_frame_rate() {
 }
 
 /// Flesh rests where bones put it: in a pose far from the one it was bound in, where edges of the skin are much longer and shorter, stiff springs do not
-/// draw it together. (By lengths of the pose it was bound in, it was 4 cm off here, and shoulders of characters that are bound with spread arms were angular.)
+/// draw it together. (By lengths of the pose it was bound in, shoulders of characters that are bound with spread arms were angular.)
 #[test]
 fn a_layer_rests_on_a_skin_that_bones_have_bent() {
     for solver in SOLVERS {
