@@ -1,35 +1,20 @@
 //! `souple bake`: the clips of a character with a skin that keeps its volume and with elastic layers, as its own glTF file with a morph target per
-//! frame, or as point caches.
-//!
-//! A recipe is a scene: its bodies are simulated while a clip plays, and the character is baked with those that are layers of it. Each clip
-//! starts from its first pose, in which layers come to rest before the first frame. What has other vertices than the file, as skins that are cut finer and
-//! bodies that are no layers, is no part of it: then all is written as positions per frame.
+//! frame, or as point caches. How it is done is in [`souple_files::bake`].
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use souple::scene::{Character, PlayedClip, Rig, RigFile, RigSource, Scene, SkinVolume};
-use souple::skin::{CharacterModel, PlayedModel, RigRepairs};
-use souple::{Model, ModelBuilder, Simulation};
-use souple_files::bake::{ClipVolume, JointChange, bake_clip, bake_simulated, clip_path};
-use souple_files::{MEMORY_LIMIT, SceneFolder, disk, read_scene_file, resolve_files, size};
-use souple_formats::export::baked::{BakedClip, write_baked_glb};
-use souple_formats::export::rig::write_rig_glb;
+use souple::scene::{Character, Rig, RigFile, RigSource, Scene, SkinVolume};
+use souple::skin::CharacterModel;
+use souple_files::bake::{BakeOrder, BakedTake, JointChange, Recipe, all_clips, ending};
+use souple_files::{SceneFolder, disk, read_scene_file, resolve_files};
 use souple_formats::import::{Limits, MeshFormat, read_rig};
-use souple_formats::scene::{MAX_SKELETON_BYTES, SceneFile, Source, read_rig_file};
+use souple_formats::scene::{MAX_SKELETON_BYTES, SceneFile, read_rig_file};
 
 use crate::args::{BakeArgs, Format};
 use crate::failure::{Failure, Outcome};
-use crate::outputs::{Writer, estimate_bytes};
 use crate::report::{note, say, say_json};
-
-/// Most frames of one clip.
-const MAX_FRAMES: f64 = 1e6;
-
-/// Time in which layers come to rest before a clip starts, s.
-const SETTLING: f64 = 1.0;
 
 #[derive(Serialize)]
 struct BakeReport {
@@ -40,6 +25,9 @@ struct BakeReport {
     /// Vertices, counted in each frame, that bones squeeze so flat that no morph target can move them.
     not_baked: usize,
     clips: Vec<ClipReport>,
+    /// Why a .glb holds positions alone, without the skin and the materials of the file; absent if none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    positions_only: Option<String>,
     files: Vec<String>,
 }
 
@@ -72,8 +60,8 @@ struct JointReport {
 /// Runs the command.
 pub fn run(args: &BakeArgs) -> Outcome {
     let outputs = outputs(args)?;
-    let recipe = load(args)?;
-    let model = recipe.build(args)?;
+    let mut recipe = load(args)?;
+    let model = recipe.build()?;
     let Some(character) = model.characters.first() else {
         return Err(Failure::file(&args.input, "the file holds no character", ""));
     };
@@ -81,79 +69,48 @@ pub fn run(args: &BakeArgs) -> Outcome {
     if vertices == 0 {
         return Err(Failure::file(&args.input, "the character has no surface", "bake a file with a mesh"));
     }
-    let clips = chosen_clips(args, character)?;
-    outputs.iter().try_for_each(|path| disk::check_writable(path))?;
-    let mut report = BakeReport {
-        input: args.input.display().to_string(),
-        vertices,
-        left_alone: character.volume.as_ref().map_or(0, |volume| volume.left_alone),
-        not_baked: 0,
-        clips: Vec::new(),
-        files: Vec::new(),
-    };
+    let order = BakeOrder { clips: chosen_clips(args, character)?, fps: args.fps, outputs };
+    order.check_outputs()?;
+    order
+        .check_frames(character)
+        .map_err(|error| error.with_help("give a smaller --fps, or choose other clips with --clip"))?;
+    order.outputs.iter().try_for_each(|path| disk::check_writable(path))?;
     if character.volume.as_ref().is_some_and(|volume| volume.is_idle()) {
         note("warning: no part of the skin has an inside and a joint that bends it: nothing is corrected");
     }
-    let as_file = recipe.has_the_vertices_of_the_file(&model);
-    if !as_file && outputs.iter().any(|path| ending(path) == "glb") {
-        note(
-            "note: the recipe makes other vertices than the file has: .glb gets positions per frame, without the skin and the materials of the file",
-        );
-    }
-    let in_file = |path: &&PathBuf| as_file && ending(path) == "glb";
-    let (whole, others): (Vec<&PathBuf>, Vec<&PathBuf>) = outputs.iter().partition(in_file);
-    let mut names = BTreeSet::new();
-    let (mut writer, mut baked) = (Writer::new(), Vec::new());
-    for (clip, name) in &clips {
-        let duration = clip.map_or(0.0, |clip| character.rig.clips[clip].duration);
-        let frames = frame_count(args, &outputs, name, duration, vertices)?;
-        let take = if model.bodies.is_empty() {
-            let mut played = character.clone();
-            let play = |clip| PlayedModel { clip, weight: 1.0, start: 0.0, speed: 1.0, repeat: false };
-            played.clips = Vec::from_iter(clip.map(play));
-            bake_clip(&played, frames, args.fps)
-        } else {
-            let mut run = playing(&recipe, args, *clip)?;
-            (0..settling(args.fps)).for_each(|_| run.step());
-            let take = bake_simulated(&mut run, frames);
-            run.warnings().iter().for_each(|warning| note(&format!("warning: {warning}")));
-            take
-        };
-        let told = ClipReport::new(name, frames, take.volume);
+    let mut silent = None;
+    let mut told = |take: &BakedTake| {
+        take.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
         if !args.json {
-            say(&told.line())?;
+            silent = say(&line(take)).err();
         }
-        report.clips.push(told);
-        if !whole.is_empty() {
-            report.not_baked += take.not_baked;
-            baked.push(BakedClip { clip: *clip, fps: args.fps, frames: take.offsets });
-        }
-        for output in &others {
-            let path =
-                if clips.len() == 1 { output.to_path_buf() } else { clip_path(output, name, &mut names) };
-            writer.animation_file(&path, &ending(output), &take.animation);
-        }
-    }
-    if !whole.is_empty() {
-        let folder = SceneFolder::of_scene(&args.input, false);
-        let limits = Limits::default();
-        let mut beside = |uri: &str| folder.read(uri, limits.max_bytes, "buffer");
-        let weighted = recipe.weighted(character);
-        let source = recipe.source_file(args, weighted.as_ref())?;
-        let bytes = write_baked_glb(&source, &limits, &mut beside, &baked, weighted.as_ref())
-            .map_err(|error| Failure::file(&args.input, error, "bake other clips, or repair the file"))?;
-        whole.iter().for_each(|path| writer.write(path, Ok(bytes.clone())));
-    }
-    if report.not_baked > 0 {
-        note(&format!(
-            "warning: {} places of vertices are squeezed flat by bones and stay as the file's skin has them in .glb; point caches have them",
-            report.not_baked
-        ));
-    }
-    if let Some(failure) = writer.failures.into_iter().next() {
+        silent.is_none()
+    };
+    let baked = recipe.bake(&model, &order, &mut told);
+    if let Some(failure) = silent {
         return Err(failure);
     }
-    report.files.extend(writer.written.iter().map(|path| path.display().to_string()));
+    let baked = baked?;
+    if let Some(why) = &baked.positions_only {
+        note(&format!(
+            "note: {why}: .glb gets positions per frame, without the skin and the materials of the file"
+        ));
+    }
+    if baked.not_baked > 0 {
+        note(&format!(
+            "warning: {} places of vertices are squeezed flat by bones and stay as the file's skin has them in .glb; point caches have them",
+            baked.not_baked
+        ));
+    }
+    let report = BakeReport {
+        input: args.input.display().to_string(),
+        vertices,
+        left_alone: character.volume.as_ref().map_or(0, |volume| volume.left_alone),
+        not_baked: baked.not_baked,
+        clips: baked.clips.into_iter().map(ClipReport::from).collect(),
+        positions_only: baked.positions_only,
+        files: baked.files.iter().map(|path| path.display().to_string()).collect(),
+    };
     if args.json {
         say_json(&report)?;
     } else {
@@ -181,95 +138,11 @@ fn outputs(args: &BakeArgs) -> Result<Vec<PathBuf>, Failure> {
             outputs.push(path);
         }
     }
-    match outputs.iter().find(|output| !["glb", "pc2", "mdd"].contains(&ending(output).as_str())) {
-        Some(output) => {
-            let problem = format!("a character cannot be baked as '.{}'", ending(output));
-            Err(Failure::file(output, problem, "end its name in one of .glb .pc2 .mdd"))
-        }
-        None => Ok(outputs),
-    }
-}
-
-fn ending(path: &Path) -> String {
-    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
-}
-
-/// The scene of a recipe with the rig of the file, and where both were read from.
-struct Recipe {
-    scene: Scene,
-    source: Option<Source>,
-    /// The rig as the file has it.
-    rig: Rig,
-    /// The bytes of a glTF file; none of a mesh with a skeleton.
-    bytes: Option<Vec<u8>>,
-}
-
-impl Recipe {
-    fn build(&self, args: &BakeArgs) -> Result<Model, Failure> {
-        self.build_scene(&self.scene, args)
-    }
-
-    fn build_scene(&self, scene: &Scene, args: &BakeArgs) -> Result<Model, Failure> {
-        ModelBuilder::new(scene).build().map_err(|error| match &self.source {
-            Some(source) => Failure::from(source.explain(&error)),
-            None => Failure::file(&args.input, &error, error.help.clone()),
-        })
-    }
-
-    /// Whether what is baked are the vertices of the file, and nothing else.
-    fn has_the_vertices_of_the_file(&self, model: &Model) -> bool {
-        let is_layer =
-            |body: &souple::model::BodyModel| body.layer.as_ref().is_some_and(|layer| layer.character == 0);
-        let same_bones = self.scene.characters.iter().all(|character| character.inserted.is_empty());
-        let meshes = model.characters.iter().flat_map(|character| &character.rig.meshes);
-        let counts: Vec<usize> = meshes.map(|mesh| mesh.mesh.positions.len()).collect();
-        let same_meshes = counts.iter().eq(self
-            .rig
-            .meshes
-            .iter()
-            .map(|mesh| mesh.positions.len())
-            .collect::<Vec<_>>()
-            .iter());
-        same_bones && same_meshes && model.bodies.iter().all(is_layer)
-    }
-
-    /// The rig of the file with the weights that the character has got, if they are not those of the file.
-    fn weighted(&self, character: &CharacterModel) -> Option<Rig> {
-        let found = self.scene.characters.iter().any(|character| character.weights.is_some());
-        let repaired = |repairs: &RigRepairs| repairs.normalised_vertices + repairs.unweighted_vertices > 0;
-        let other = found || self.bytes.is_none() || repaired(&character.rig.repairs);
-        other.then(|| character.rig.with_weights(&self.rig))
-    }
-
-    /// A glTF file with the character: its own, or one that is made of a mesh and its bones.
-    fn source_file(&self, args: &BakeArgs, weighted: Option<&Rig>) -> Result<Vec<u8>, Failure> {
-        match &self.bytes {
-            Some(bytes) => Ok(bytes.clone()),
-            None => write_rig_glb(weighted.unwrap_or(&self.rig))
-                .map_err(|error| Failure::file(&args.input, error, "repair the mesh or the skeleton")),
-        }
-    }
-}
-
-/// The recipe as it is simulated while a clip plays.
-fn playing(recipe: &Recipe, args: &BakeArgs, clip: Option<usize>) -> Result<Simulation, Failure> {
-    let mut scene = recipe.scene.clone();
-    scene.time.fps = args.fps;
-    if let (Some(clip), Some(character)) = (clip, scene.characters.first_mut()) {
-        // By its number, as names may be there twice. Before its start a clip holds its first pose.
-        let (name, start) = (clip.to_string(), -(settling(args.fps) as f64) / args.fps);
-        character.clips = vec![PlayedClip { name, start, repeat: false, ..PlayedClip::default() }];
-    }
-    Ok(Simulation::new(recipe.build_scene(&scene, args)?))
-}
-
-/// Frames in which layers come to rest before a clip starts.
-fn settling(fps: f64) -> u64 {
-    (SETTLING * fps).ceil() as u64
+    Ok(outputs)
 }
 
 /// The scene as the recipe has it, with the rig of the file.
-fn load(args: &BakeArgs) -> Result<Recipe, Failure> {
+fn load(args: &BakeArgs) -> Result<Recipe<'static>, Failure> {
     let (mut scene, source) = match &args.recipe {
         Some(path) => {
             let file = read_recipe(path)?;
@@ -286,13 +159,15 @@ fn load(args: &BakeArgs) -> Result<Recipe, Failure> {
         }
         None => (Scene { characters: vec![Character::default()], ..Scene::default() }, None),
     };
-    let (rig, bytes) = read_character(args)?;
+    let (rig, file) = read_character(args)?;
     let character = &mut scene.characters[0];
-    character.rig = RigSource::Inline(rig.clone());
+    character.rig = RigSource::Inline(rig);
     // Each clip is baked by itself, where the character stands.
     character.clips.clear();
     character.volume.get_or_insert_with(SkinVolume::default);
-    Ok(Recipe { scene, source, rig, bytes })
+    let folder = SceneFolder::of_scene(&args.input, false);
+    let beside = Box::new(move |uri: &str| folder.read(uri, Limits::default().max_bytes, "buffer"));
+    Ok(Recipe { scene, character: 0, path: args.input.clone(), file, beside, source })
 }
 
 /// A recipe with its files inside; the rig of its character, if it names one, is not read.
@@ -341,10 +216,9 @@ fn chosen_clips(
     character: &CharacterModel,
 ) -> Result<Vec<(Option<usize>, String)>, Failure> {
     let clips = &character.rig.clips;
-    let all: Vec<(Option<usize>, String)> =
-        clips.iter().enumerate().map(|(k, clip)| (Some(k), clip.name.clone())).collect();
+    let all = all_clips(character);
     if args.clip.is_empty() {
-        return Ok(if all.is_empty() { vec![(None, "rest".to_owned())] } else { all });
+        return Ok(all);
     }
     let find = |name: &String| {
         let by_number = || name.parse().ok().filter(|k: &usize| *k < clips.len());
@@ -367,29 +241,6 @@ fn chosen_clips(
     args.clip.iter().map(find).collect()
 }
 
-fn frame_count(
-    args: &BakeArgs,
-    outputs: &[PathBuf],
-    clip: &str,
-    duration: f64,
-    vertices: usize,
-) -> Result<usize, Failure> {
-    let frames = (duration * args.fps).ceil() + 1.0;
-    let formats: Vec<Format> =
-        outputs.iter().map(|path| if ending(path) == "glb" { Format::Glb } else { Format::Pc2 }).collect();
-    let needed = estimate_bytes(&formats, frames.min(MAX_FRAMES) as u64, vertices as u64);
-    if frames > MAX_FRAMES || needed > MEMORY_LIMIT {
-        let problem =
-            format!("clip '{clip}' of {duration} s would be {frames} frames, about {}", size(needed));
-        return Err(Failure::file(
-            &args.input,
-            problem,
-            "give a smaller --fps, or choose other clips with --clip",
-        ));
-    }
-    Ok(frames as usize)
-}
-
 impl From<JointChange> for JointReport {
     fn from(joint: JointChange) -> JointReport {
         JointReport {
@@ -401,10 +252,11 @@ impl From<JointChange> for JointReport {
     }
 }
 
-impl ClipReport {
-    fn new(clip: &str, frames: usize, volume: ClipVolume) -> ClipReport {
+impl From<BakedTake> for ClipReport {
+    fn from(take: BakedTake) -> ClipReport {
+        let BakedTake { name, frames, volume, warnings: _ } = take;
         ClipReport {
-            clip: clip.to_owned(),
+            clip: name,
             frames,
             skinned_mean_percent: volume.skinned_mean_percent,
             skinned_worst_percent: volume.skinned_worst_percent,
@@ -413,16 +265,18 @@ impl ClipReport {
             joints: volume.joints.into_iter().map(JointReport::from).collect(),
         }
     }
+}
 
-    fn line(&self) -> String {
-        format!(
-            "clip '{}', {} frames: volume {:+.3} % at worst ({:+.3} % in the mean) by skinning, {:+.3e} % ({:+.3e} %) kept",
-            self.clip,
-            self.frames,
-            self.skinned_worst_percent,
-            self.skinned_mean_percent,
-            self.kept_worst_percent,
-            self.kept_mean_percent
-        )
-    }
+/// What became of a clip, for people.
+fn line(take: &BakedTake) -> String {
+    let volume = &take.volume;
+    format!(
+        "clip '{}', {} frames: volume {:+.3} % at worst ({:+.3} % in the mean) by skinning, {:+.3e} % ({:+.3e} %) kept",
+        take.name,
+        take.frames,
+        volume.skinned_worst_percent,
+        volume.skinned_mean_percent,
+        volume.kept_worst_percent,
+        volume.kept_mean_percent
+    )
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use souple::measure;
 use souple::scene::Scene;
 use souple_files::bake::animation_files;
-use souple_files::disk;
+use souple_files::{FileError, disk};
 use souple_formats::animation::Animation;
 use souple_formats::export::glb::GlbOptions;
 use souple_formats::export::obj_sequence::ObjSequence;
@@ -33,6 +33,8 @@ pub struct Results<'a> {
     pub rows: &'a [Vec<f64>],
     /// Whether a row ends with how many pairs of triangles cross.
     pub crossings: bool,
+    /// The .glb, if it is that of a character with all that was run.
+    pub glb: Option<Result<Vec<u8>, FileError>>,
 }
 
 /// Names of the columns of the tables of measures; the last counts pairs of triangles that cross, if it is there.
@@ -111,6 +113,10 @@ impl Writer {
                     let text = write_scene_toml(results.scene).map(String::into_bytes);
                     let text = text.map_err(|error| Failure::file(&path("toml"), &error, error.help.clone()));
                     self.write(&path("toml"), text);
+                }
+                (Format::Glb, _) if results.glb.is_some() => {
+                    let bytes = results.glb.clone().unwrap_or_else(|| Ok(Vec::new()));
+                    self.write(&path("glb"), bytes.map_err(Failure::from));
                 }
                 (Format::Glb, Some(animation)) => self.animation_file(&path("glb"), "glb", animation),
                 (Format::Pc2, Some(animation)) => self.animation_file(&path("pc2"), "pc2", animation),

@@ -14,6 +14,7 @@ use souple::scene::{Expect, Scene};
 use souple::skin::character::PosedCharacter;
 use souple::skin::{CharacterModel, Posed};
 use souple::{Measures, Model, SceneError, Simulation, Stage, State, Warning, WarningKind};
+use souple_files::bake::{Recipe, SkinRecorder, character_of_run};
 use souple_files::{
     BYTES_PER_VERTEX, FrameRecorder, Loaded, MAX_STATE_BYTES, MEMORY_LIMIT, disk, load, scene_for_recording,
     size,
@@ -59,6 +60,21 @@ pub fn run(args: &RunArgs) -> Outcome {
     })
 }
 
+/// A character whose own file is written with what became of it.
+struct Kept {
+    recipe: Recipe<'static>,
+    skin: SkinRecorder,
+    /// Its own frames of bodies: the others may be written in other formats.
+    bodies: FrameRecorder,
+}
+
+impl Kept {
+    fn record(&mut self, simulation: &Simulation) {
+        let places = self.skin.places(simulation, self.recipe.character);
+        self.skin.add(simulation.state().time, &places);
+    }
+}
+
 /// A scene on its way through a run.
 struct Run<'a> {
     args: &'a RunArgs,
@@ -70,6 +86,8 @@ struct Run<'a> {
     folder: PathBuf,
     stem: String,
     recorder: Option<FrameRecorder>,
+    /// A character whose own file is written as .glb, with all that is run.
+    kept: Option<Kept>,
     pictures: Option<RunPictures>,
     rows: Vec<Vec<f64>>,
     /// Pairs of triangles that cross: of the state that was looked at last, by its step.
@@ -123,7 +141,7 @@ impl<'a> Run<'a> {
         }
         check_memory(&args.format, frames, vertices)?;
         let control = read_control(args.control.as_deref())?;
-        let notes = unused_commands(&control, step, frames);
+        let mut notes = unused_commands(&control, step, frames);
         let stem = args.scene.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let folder = args.output.clone().unwrap_or_else(|| Path::new("out").join(&stem));
         for path in args.record.iter().chain(&args.snapshot) {
@@ -151,6 +169,26 @@ impl<'a> Run<'a> {
         let needs_frames = args.format.iter().any(|format| format.needs_frames());
         let recorder =
             needs_frames.then(|| FrameRecorder::new(&simulation, args.format.contains(&Format::Vtk)));
+        let kept = match args.format.contains(&Format::Glb) {
+            true => character_of_run(&args.scene, &scene, simulation.model(), args.allow_outside),
+            false => None,
+        };
+        let kept = match kept {
+            Some(Ok((recipe, plain))) => {
+                let character = &simulation.model().characters[recipe.character];
+                let skin = SkinRecorder::new(character, Some(plain));
+                let mut kept = Kept { recipe, skin, bodies: FrameRecorder::new(&simulation, false) };
+                kept.record(&simulation);
+                Some(kept)
+            }
+            Some(Err(why)) => {
+                notes.push(format!(
+                    "{why}: .glb holds positions per frame, without bones and materials of characters"
+                ));
+                None
+            }
+            None => None,
+        };
         let mut run = Run {
             args,
             scene,
@@ -160,6 +198,7 @@ impl<'a> Run<'a> {
             folder,
             stem,
             recorder,
+            kept,
             pictures,
             rows: Vec::new(),
             crossings: None,
@@ -206,6 +245,10 @@ impl<'a> Run<'a> {
             self.step_time += clock.elapsed();
             if let Some(recorder) = &mut self.recorder {
                 recorder.record(&self.simulation);
+            }
+            if let Some(kept) = &mut self.kept {
+                kept.bodies.record(&self.simulation);
+                kept.record(&self.simulation);
             }
             if let Some(pictures) = &mut self.pictures {
                 pictures.record(&self.simulation);
@@ -303,6 +346,9 @@ impl<'a> Run<'a> {
             animation: animation.as_ref(),
             rows: &self.rows,
             crossings: self.args.intersections,
+            glb: self.kept.take().map(|Kept { mut recipe, skin, bodies }| {
+                recipe.write_run(skin, bodies, &self.simulation, &self.stem)
+            }),
         };
         writer.write_formats(&self.args.format, &self.folder, &self.stem, &results);
         if let Some(pictures) = &mut self.pictures {

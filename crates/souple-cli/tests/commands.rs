@@ -505,6 +505,19 @@ fn characters_are_baked_with_their_volume() {
         ways.filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| (a - b).abs() > 1e-4)).count()
     };
     assert!((1..150).contains(&moved(60)), "{}", moved(60));
+    // Cloth beside it, too: in the file of the character, as one more node. A skin that is cut finer is told.
+    let cloth = "[[body]]\nname = \"cloth\"\nshape = { grid = { vertices = [3, 3] } }\nfabric = \"cotton\"\n";
+    scratch.write("beside.toml", format!("{recipe}{layer}{cloth}"));
+    let args =
+        ["bake", "arm.glb", "--recipe", "beside.toml", "--clip", "curl", "-o", "both.glb", "--fps", "5"];
+    scratch.souple(&args).expect(0);
+    let both = read("both.glb");
+    assert_eq!((&both.skins, both.nodes.len()), (&source.skins, source.nodes.len() + 1));
+    assert_eq!(both.meshes[1].name, "cloth");
+    scratch.write("finer.toml", recipe.replace("preset", "subdivide = { levels = 1 }, preset"));
+    let args =
+        ["bake", "arm.glb", "--recipe", "finer.toml", "--clip", "curl", "-o", "finer.glb", "--fps", "2"];
+    scratch.souple(&args).expect(0).complains("`subdivide`").complains("positions per frame");
     scratch.write("bad.toml", format!("{recipe}{}", layer.replace("to = 0.4", "to = 4")));
     let bad = ["bake", "arm.glb", "--recipe", "bad.toml", "-o", "x.glb"];
     scratch.souple(&bad).expect(1).complains("bad.toml").complains("a dial goes from 0 to 1");

@@ -5,6 +5,7 @@ mod common;
 use common::{SCENE, Scratch};
 use serde_json::Value;
 use souple_formats::export::point_cache::{PointCacheBudget, read_mdd, read_pc2};
+use souple_formats::import::{Limits, read_rig};
 
 #[test]
 fn by_default_a_glb_and_a_table_land_in_out() {
@@ -355,4 +356,51 @@ fn names_cannot_write_to_the_terminal() {
     let ran = scratch.souple(&["run", "napkin.toml"]).expect(0);
     ran.says("(\u{fffd}]0;owned\u{fffd}\u{fffd})");
     assert!(!ran.out.contains('\u{1b}') && !ran.out.contains('\u{202e}'));
+}
+
+/// A scene that shows one character is written as the file of that, with the run as one more clip: where the character goes, how its clips are mixed, what its
+/// skin becomes, and cloth beside it.
+#[test]
+fn the_file_of_a_character_is_kept() {
+    let scratch = Scratch::new();
+    let arm = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/characters/arm.glb");
+    scratch.write("arm.glb", std::fs::read(arm).unwrap());
+    let character = "format = 1\n[time]\nfps = 10\nframes = 6\n[[character]]\nname = \"arm\"\nrig = { file = { path = \"arm.glb\" } }\n\
+                     clip = [{ name = \"wave\", weight = 0.5 }, { name = \"curl\", weight = 0.5 }]\nscale = 2.0\nvolume = {}\n\
+                     motion = { velocity = [0.0, 0.0, 1.0] }\n";
+    let skin = "[[collider]]\nname = \"skin\"\nshape = { skin = { character = \"arm\" } }\n";
+    let cloth = "[[body]]\nname = \"cloth\"\nshape = { grid = { vertices = [3, 3] } }\nfabric = \"cotton\"\n\
+                 placement = { translate = [5.0, 0.0, 0.0] }\n";
+    scratch.write("kept.toml", format!("{character}{skin}{cloth}"));
+    scratch.souple(&["run", "kept.toml", "-o", "out", "--format", "glb,pc2"]).expect(0);
+    let read = |name: &str| {
+        let mut none = |_: &str| Err(String::new());
+        read_rig(&scratch.read(name), &Limits::default(), &mut none).unwrap()
+    };
+    let (source, made) = (read("arm.glb"), read("out/kept.glb"));
+    assert_eq!((&made.skins, made.clips.len()), (&source.skins, source.clips.len() + 1));
+    assert_eq!((made.clips[2].name.as_str(), made.nodes.len()), ("kept", source.nodes.len() + 2));
+    let rig = souple::skin::CompiledRig::new(&made).unwrap();
+    let mut pose = rig.rest_pose();
+    rig.clips[2].apply(0.6, &mut pose);
+    let mut places = Vec::new();
+    rig.skeleton.place(&pose.locals, &mut places);
+    let linear = souple::scene::Skinning::LinearBlend;
+    let motions = rig.bone_motions(&places, linear);
+    for (mesh, cache) in [(0, "out/kept_skin.pc2"), (1, "out/kept_cloth.pc2")] {
+        let mesh = &rig.meshes[mesh];
+        let cache = read_pc2(&scratch.read(cache), &PointCacheBudget::default()).unwrap();
+        let last = cache.frames.frame(6).unwrap();
+        assert_eq!(last.len(), mesh.mesh.positions.len());
+        for (v, place) in last.iter().enumerate() {
+            let shown = mesh.vertex(v, &pose.morphs, &motions[mesh.binding], linear).as_vec3();
+            assert!(shown.distance((*place).into()) < 1e-4, "{shown} {place:?}");
+        }
+    }
+    // Two of them are too many for one file.
+    let other = character.split("[[character]]").nth(1).unwrap().replace("\"arm\"\n", "\"other\"\n");
+    let second =
+        format!("[[character]]{other}{}", skin.replace("arm", "other").replace("\"skin\"", "\"second\""));
+    scratch.write("two.toml", format!("{character}{skin}{second}"));
+    scratch.souple(&["run", "two.toml", "-o", "out", "--format", "glb"]).expect(0).says("shows 2 characters");
 }

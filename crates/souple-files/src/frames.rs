@@ -86,9 +86,19 @@ impl FrameRecorder {
 
     /// The whole animation, every frame with the final vertices and triangles.
     pub fn finish(self, simulation: &Simulation) -> Animation {
+        self.finish_some(simulation, |body| !body.is_worn(), |_| true)
+    }
+
+    /// The same of some bodies and of some skins.
+    pub(crate) fn finish_some(
+        self,
+        simulation: &Simulation,
+        of_body: impl Fn(&BodyModel) -> bool,
+        of_skin: impl Fn(&ColliderModel) -> bool,
+    ) -> Animation {
         let model = simulation.model();
         let bodies = self.bodies.into_iter().zip(self.wrinkled).zip(&model.bodies);
-        let bodies = bodies.filter(|(_, body)| !body.is_worn());
+        let bodies = bodies.filter(|(_, body)| of_body(body));
         let bodies = bodies.map(|((frames, wrinkled), body)| match (wrinkled, &body.wrinkles) {
             (Some(frames), Some(wrinkles)) => BodyAnimation {
                 name: body.name.clone(),
@@ -103,7 +113,7 @@ impl FrameRecorder {
             }
         });
         let skins = self.skins.into_iter().filter_map(|(c, frames)| {
-            let collider = &model.colliders[c];
+            let collider = Some(&model.colliders[c]).filter(|collider| of_skin(collider))?;
             let mesh = collider.form.mesh()?;
             let (triangles, uvs) = match &collider.wrinkles {
                 Some(wrinkles) => (wrinkles.fine.triangles.clone(), wrinkles.fine.uvs(&mesh.uvs)),

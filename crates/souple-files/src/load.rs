@@ -121,3 +121,42 @@ pub fn check_size(scene: &Scene) -> Result<(), SceneError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+    use souple::Simulation;
+
+    use super::*;
+
+    /// The strap of the runner stays outside of its trunk all the time. (Its collider was put where the chest is if nothing is played, but taken to be there when the
+    /// clip begins, in the midst of a leap: the strap sank into the back.)
+    #[test]
+    fn a_strap_does_not_sink_into_the_back_of_a_runner() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/characters/strap.toml");
+        let loaded = load(&path, false).unwrap();
+        let find = |name: &str| loaded.model.characters[0].rig.meshes.iter().position(|m| m.name == name);
+        let (trunk, strap) = (find("trunk").unwrap() as u32, find("strap").unwrap() as u32);
+        let triangles = loaded.model.characters[0].rig.meshes[trunk as usize].mesh.triangles.clone();
+        let mut simulation = Simulation::new(loaded.model);
+        let mut deepest = 0.0f64;
+        for step in 0..90 {
+            simulation.step();
+            if step % 6 != 5 {
+                continue;
+            }
+            let skin = simulation.character_places(0, trunk);
+            for x in simulation.character_places(0, strap) {
+                // The trunk is round: the middle of the nearest triangle tells the side.
+                let nearest = triangles.iter().map(|t| t.map(|v| skin[v as usize])).min_by(|a, b| {
+                    let far = |[a, b, c]: &[DVec3; 3]| ((*a + *b + *c) / 3.0).distance_squared(x);
+                    far(a).total_cmp(&far(b))
+                });
+                let [a, b, c] = nearest.unwrap();
+                let height = (x - a).dot((b - a).cross(c - a).normalize());
+                deepest = deepest.min(height);
+            }
+        }
+        assert!(deepest >= 0.0, "{deepest} m inside");
+    }
+}

@@ -62,7 +62,8 @@ fn a_file_without_bones_and_clips_is_no_character() {
 fn all_that_names_a_character_follows_its_name_and_its_end() {
     let mut document = Document::new();
     document.add_character(&own("torso.glb")).unwrap();
-    let follow = || Some(Follow { character: "torso".into(), bone: Some("bone1".into()) });
+    let follow =
+        || Some(Follow { character: "torso".into(), bone: Some("bone1".into()), ..Follow::default() });
     document.edit("more", |scene| {
         scene.colliders.push(Collider { name: "ball".into(), follow: follow(), ..Collider::default() });
         let select = souple::scene::Select::Vertices(vec![0]);

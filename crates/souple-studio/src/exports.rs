@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 use souple::mesh::Topology;
-use souple_files::bake::{Baked, ClipVolume, bake_character};
+use souple_files::bake::{BakeOrder, Baked, BakedTake, ClipVolume, all_clips};
 use souple_files::{BodyFrames, disk};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
 use souple_formats::export::glb::{GlbOptions, write_glb};
@@ -59,7 +59,7 @@ pub enum Export {
         /// How pictures of it are drawn.
         drawing: Box<Drawing>,
     },
-    /// All clips of a character, each by itself, as `souple bake` does: by the ending of the file a GLB or point caches.
+    /// All clips of a character, each by itself, as `souple bake` does: by the ending of the file its own glTF file with the result, or point caches.
     Bake {
         /// The scene.
         job: BuildJob,
@@ -167,10 +167,11 @@ fn write(
         }
         Export::Bake { job, character, fps } => {
             let compiled = job.run()?;
-            let character = compiled.model.characters.get(character).ok_or("there is no such character")?;
-            let go_on = || !stop.load(Ordering::Relaxed);
-            let baked = bake_character(character, path, fps, go_on).map_err(|error| error.message())?;
-            Ok(baked_text(&baked, character.volume.is_some()))
+            let own = compiled.model.characters.get(character).ok_or("there is no such character")?;
+            let order = BakeOrder { clips: all_clips(own), fps, outputs: vec![path.to_path_buf()] };
+            let mut go_on = |_: &BakedTake| !stop.load(Ordering::Relaxed);
+            let baked = job.recipe(compiled.scene, character)?.bake(&compiled.model, &order, &mut go_on);
+            Ok(baked_text(&baked.map_err(|error| error.message())?, own.volume.is_some()))
         }
         Export::Animation { moments, fps, drawing } => {
             let end = path.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
@@ -204,7 +205,7 @@ fn baked_text(baked: &Baked, keeps_volume: bool) -> String {
     let names: Vec<String> = baked.files.iter().map(|path| path.display().to_string()).collect();
     let worst = |of: fn(&ClipVolume) -> f64| {
         let largest = |worst: f64, value: f64| if value.abs() > worst.abs() { value } else { worst };
-        baked.clips.iter().map(|(_, volume)| of(volume)).fold(0.0, largest)
+        baked.clips.iter().map(|take| of(&take.volume)).fold(0.0, largest)
     };
     let volume = match keeps_volume {
         true => format!(
@@ -215,7 +216,9 @@ fn baked_text(baked: &Baked, keeps_volume: bool) -> String {
         false => "its volume is not kept".to_owned(),
     };
     let clips = if baked.clips.len() == 1 { "1 clip".into() } else { format!("{} clips", baked.clips.len()) };
-    format!("Baked {clips}, {volume}: {}", names.join(", "))
+    let only = baked.positions_only.as_ref();
+    let only = only.map(|why| format!(" (positions alone, without its bones and materials: {why})"));
+    format!("Baked {clips}, {volume}: {}{}", names.join(", "), only.unwrap_or_default())
 }
 
 fn artist(drawing: &Drawing) -> Result<Artist, String> {

@@ -16,11 +16,12 @@ use souple::scene::{
     Style, VoxelShape,
 };
 use souple::{Model, ModelBuilder, SceneError};
+use souple_files::bake::Recipe;
 use souple_files::{FileChange, FileWatch, SceneFolder, check_size, disk};
 use souple_formats::import::Limits;
 use souple_formats::import::volume::VolumeLimits;
 use souple_formats::picture::PictureLimits;
-use souple_formats::scene::{read_mesh_file, read_paints, read_rig_file, read_volume_file};
+use souple_formats::scene::{beside_path, read_mesh_file, read_paints, read_rig_file, read_volume_file};
 
 /// A scene, compiled.
 #[derive(Debug)]
@@ -51,6 +52,24 @@ impl BuildJob {
         let scene = self.files.resolve(&self.scene).map_err(explain)?;
         let model = check_size(&scene).and_then(|()| ModelBuilder::new(&scene).build()).map_err(explain)?;
         Ok(Compiled { scene, model, revision: self.revision })
+    }
+
+    /// What is needed to bake a character of the compiled scene: that, and the glTF file that the character came from.
+    pub(crate) fn recipe(&self, scene: Scene, character: usize) -> Result<Recipe<'_>, String> {
+        let written = self.scene.characters.get(character).ok_or("there is no such character")?;
+        let limit = Limits::default().max_bytes;
+        let path = match &written.rig {
+            RigSource::File(RigFile { path, skeleton: None }) => Some(path),
+            _ => None,
+        };
+        let file = path.map(|path| self.files.read(path, limit, "character")).transpose()?;
+        let name = path.cloned().unwrap_or_else(|| written.name.clone());
+        let beside = {
+            let name = name.clone();
+            move |uri: &str| self.files.read(&beside_path(&name, uri), limit, "buffer")
+        };
+        let path = PathBuf::from(name);
+        Ok(Recipe { scene, character, path, file, beside: Box::new(beside), source: None })
     }
 }
 

@@ -167,7 +167,9 @@ fn the_same_bits_for_any_number_of_threads_and_after_a_restore() {
 
 #[test]
 fn colliders_and_supports_go_along_with_their_bone() {
-    let follow = |bone: Option<&str>| Some(Follow { character: "arm".into(), bone: bone.map(str::to_owned) });
+    let follow = |bone: Option<&str>| {
+        Some(Follow { character: "arm".into(), bone: bone.map(str::to_owned), ..Follow::default() })
+    };
     let mut scene = scene(SolverKind::Xpbd);
     scene.colliders = vec![Collider {
         name: "ball".into(),
@@ -227,7 +229,7 @@ fn a_cape_survives_a_character_that_teleports() {
             pins: vec![Pin {
                 name: "collar".into(),
                 select: Select::Border(Border::V0),
-                follow: Some(Follow { character: "arm".into(), bone: None }),
+                follow: Some(Follow { character: "arm".into(), ..Follow::default() }),
                 ..Pin::default()
             }],
             ..cloth(0.0)
@@ -288,7 +290,7 @@ fn a_clip_or_bone_that_is_not_there_is_named() {
         format!("{error}; {}", error.help)
     };
     let follow = |character: &str, bone: Option<&str>| {
-        Some(Follow { character: character.into(), bone: bone.map(str::to_owned) })
+        Some(Follow { character: character.into(), bone: bone.map(str::to_owned), ..Follow::default() })
     };
     let cases: [(&dyn Fn(&mut Scene), &str); 9] = [
         (&|s| s.characters[0].clips[0].name = "Run".into(), "there is no clip 'Run'; it has: 'wave'"),

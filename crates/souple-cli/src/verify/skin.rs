@@ -274,7 +274,7 @@ pub fn faces() -> Vec<Case> {
 pub fn area() -> Vec<Case> {
     let rest = arm(0.0, 0.5);
     let mut cases = Vec::new();
-    for (degrees, gentle) in [(45.0, true), (60.0, true), (90.0, false)] {
+    for (degrees, gentle) in [(45.0, true), (60.0, true), (90.0, false), (120.0, false)] {
         let of = |rounds: Option<u32>| {
             let written = rounds.map(|area_rounds| SkinVolume { area_rounds, ..SkinVolume::default() });
             let (x, triangles) = places(&arm(degrees, 0.5), Skinning::LinearBlend, written);
@@ -286,7 +286,13 @@ pub fn area() -> Vec<Case> {
             )
         };
         let alone = of(Some(0)).1;
-        for rounds in [0, 1, 4] {
+        // A sharp bend needs more of them: at first steps are short.
+        let tried: &[u32] = match degrees {
+            120.0 => &[0, 16],
+            90.0 => &[0, 1, 4, 16],
+            _ => &[0, 1, 4],
+        };
+        for &rounds in tried {
             let (volume, area) = of(Some(rounds));
             let name = |what: &str| format!("skin/area/{what}, {rounds} rounds, {degrees}°");
             cases.push(Case::new(name("volume"), "change, %: 0", 0.0, volume, 1e-10));
@@ -294,7 +300,7 @@ pub fn area() -> Vec<Case> {
             let limit = match (rounds, gentle) {
                 (0, _) => alone.abs(),
                 (1, _) => 0.5 * alone.abs(),
-                (_, true) => 1e-5,
+                (16, _) | (_, true) => 1e-5,
                 (_, false) => 0.5 * alone.abs(),
             };
             cases.push(Case::new(name("area"), "change, %: 0, to what rounds leave", 0.0, area, limit));

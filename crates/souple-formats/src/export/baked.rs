@@ -3,18 +3,21 @@
 //!
 //! Morph targets are added before bones move a vertex, so that a viewer which blends matrices linearly, as glTF asks for, shows the result: at each frame
 //! exactly, between two frames by a blend of both. Meshes whose skin was left as it was get no targets. Weights that were found are put in place of those of
-//! the file. Buffers and pictures beside the file are taken into it. Normals are not changed: viewers turn those of the file with the bones.
+//! the file. Buffers and pictures beside the file are taken into it. Normals are not changed: viewers turn those of the file with the bones. Bodies beside the
+//! skin, and clips that the file does not have, are added by `baked_scene`.
 //!
 //! Promises: the file passes the Khronos validator wherever the source does; the same input gives the same bytes.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use souple::scene::{ChannelTarget, KeyInterpolation, Rig, RigMesh};
+use souple::scene::{ChannelTarget, KeyInterpolation, Rig, RigChannel, RigMesh};
 
+use super::baked_scene::NewClip;
 use super::glb::container;
 use super::rig::{Binary, F32, VERTICES, add_influences};
 use super::{ExportError, frame_times, reserve};
+use crate::animation::BodyAnimation;
 use crate::import::{Limits, MeshPlace, Opened, ReadBeside, open_gltf};
 
 /// Offsets below this share of the size of a mesh are rounding.
@@ -26,12 +29,35 @@ const LARGEST: u128 = u32::MAX as u128;
 /// A clip as it was played.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BakedClip {
-    /// Its number in the file; none of a character that plays nothing.
-    pub clip: Option<usize>,
+    /// Which one.
+    pub clip: Played,
     /// Frames per second, Hz; the first is at time 0.
     pub fps: f64,
     /// Each frame.
     pub frames: Vec<BakedFrame>,
+}
+
+/// What a character plays while it is baked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Played {
+    /// Nothing: it stands.
+    #[default]
+    Nothing,
+    /// A clip of the file, by its number.
+    Clip(usize),
+    /// What no clip of the file is, as a mixture of several.
+    New(NewClip),
+}
+
+/// What is put on top of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Baking {
+    /// Clips as they were played.
+    pub clips: Vec<BakedClip>,
+    /// The rig of the file with other weights, if it has got some.
+    pub weighted: Option<Rig>,
+    /// What is there beside the skin, in the frame and the lengths of the file: frames of all clips, one clip after the other.
+    pub bodies: Vec<BodyAnimation>,
 }
 
 /// A frame.
@@ -43,22 +69,23 @@ pub struct BakedFrame {
     pub morphs: Vec<f64>,
 }
 
-/// GLB bytes of a glTF file with what became of its skin. `weighted` is its rig with other weights, if it has got some.
+/// GLB bytes of a glTF file with what became of its skin.
 pub fn write_baked_glb(
     source: &[u8],
     limits: &Limits,
     beside: &mut ReadBeside,
-    clips: &[BakedClip],
-    weighted: Option<&Rig>,
+    baking: &Baking,
 ) -> Result<Vec<u8>, ExportError> {
+    let Baking { clips, weighted, bodies } = baking;
     let opened = open_gltf(source, limits, beside).map_err(Box::new)?;
     let mut file = Additions::new(&opened)?;
     file.take_pictures(limits, beside);
-    check_size(&opened.rig, clips, file.binary.bytes.len())?;
+    check_size(&opened.rig, clips, bodies, file.binary.bytes.len())?;
+    let animations = file.add_clips(&opened.rig, clips)?;
     let mut first_morph = 0;
     for (m, mesh) in opened.rig.meshes.iter().enumerate() {
         let moved = is_moved(m, mesh, clips);
-        let weighted = weighted.and_then(|rig| rig.meshes.get(m)).filter(|other| {
+        let weighted = weighted.as_ref().and_then(|rig| rig.meshes.get(m)).filter(|other| {
             (other.influences, &other.joints, &other.weights)
                 != (mesh.influences, &mesh.joints, &mesh.weights)
         });
@@ -69,11 +96,12 @@ pub fn write_baked_glb(
             }
             if moved {
                 let targets = file.add_targets(own, m, &opened.places[m], clips);
-                file.animate(&opened.rig, m, first_morph, targets, clips)?;
+                file.animate(&opened.rig, m, first_morph, targets, clips, &animations)?;
             }
         }
         first_morph += mesh.morphs.len();
     }
+    file.add_bodies(bodies, clips, &animations)?;
     file.finish()
 }
 
@@ -85,10 +113,16 @@ fn is_moved(m: usize, mesh: &RigMesh, clips: &[BakedClip]) -> bool {
     offsets.any(|offset| offset.iter().any(|c| f64::from(c.abs()) > ROUNDING * largest))
 }
 
-fn check_size(rig: &Rig, clips: &[BakedClip], before: usize) -> Result<(), ExportError> {
+fn check_size(
+    rig: &Rig,
+    clips: &[BakedClip],
+    bodies: &[BodyAnimation],
+    before: usize,
+) -> Result<(), ExportError> {
     let frames: u128 = clips.iter().map(|clip| clip.frames.len() as u128).sum();
-    let vertices: u128 = rig.meshes.iter().map(|mesh| mesh.positions.len() as u128).sum();
-    let keys = frames * frames * rig.meshes.len() as u128;
+    let of_meshes: u128 = rig.meshes.iter().map(|mesh| mesh.positions.len() as u128).sum();
+    let vertices = of_meshes + bodies.iter().map(|body| body.vertex_count() as u128).sum::<u128>();
+    let keys = frames * frames * (rig.meshes.len() + bodies.len()) as u128;
     let bytes = before as u128 + 12 * vertices * frames + 4 * keys;
     if bytes > LARGEST {
         let remedy = "bake fewer clips or fewer frames per second";
@@ -99,13 +133,13 @@ fn check_size(rig: &Rig, clips: &[BakedClip], before: usize) -> Result<(), Expor
 }
 
 /// A file that is added to.
-struct Additions {
-    json: Value,
-    binary: Binary,
+pub(super) struct Additions {
+    pub(super) json: Value,
+    pub(super) binary: Binary,
 }
 
 /// Changes a list of the file; an empty one if there is none.
-fn with_list<R>(json: &mut Value, name: &str, change: impl FnOnce(&mut Vec<Value>) -> R) -> R {
+pub(super) fn with_list<R>(json: &mut Value, name: &str, change: impl FnOnce(&mut Vec<Value>) -> R) -> R {
     let mut list = match json[name].take() {
         Value::Array(list) => list,
         _ => Vec::new(),
@@ -284,7 +318,7 @@ impl Additions {
         }
         let mut weights: Vec<Value> = written["weights"].as_array().cloned().unwrap_or_default();
         weights.resize(before, 0.0.into());
-        let on = |clip: &BakedClip| if clip.clip.is_none() { 1.0 } else { 0.0 };
+        let on = |clip: &BakedClip| if clip.clip == Played::Nothing { 1.0 } else { 0.0 };
         let added: Vec<Value> =
             clips.iter().flat_map(|clip| clip.frames.iter().map(move |_| on(clip).into())).collect();
         weights.extend(added.iter().cloned());
@@ -294,7 +328,11 @@ impl Additions {
         names.extend((known..before).map(|k| format!("morph{k}").into()));
         names.truncate(before);
         for clip in clips {
-            let clip_name = clip.clip.map_or_else(|| "pose".to_owned(), |c| format!("clip{c}"));
+            let clip_name = match &clip.clip {
+                Played::Nothing => "pose".to_owned(),
+                Played::Clip(c) => format!("clip{c}"),
+                Played::New(new) => new.name.clone(),
+            };
             names.extend((0..clip.frames.len()).map(|f| Value::from(format!("{clip_name} frame{f}"))));
         }
         if !written["extras"].is_object() {
@@ -312,6 +350,7 @@ impl Additions {
         first_morph: usize,
         before: usize,
         clips: &[BakedClip],
+        animations: &[Option<usize>],
     ) -> Result<(), ExportError> {
         let node = rig.meshes[m].node;
         let added: usize = clips.iter().map(|clip| clip.frames.len()).sum();
@@ -319,23 +358,23 @@ impl Additions {
         let own = self.json["nodes"][node as usize].get_mut("weights");
         if let Some(weights) = own.and_then(Value::as_array_mut) {
             weights.resize(before, 0.0.into());
-            let on = |clip: &BakedClip| if clip.clip.is_none() { 1.0 } else { 0.0 };
+            let on = |clip: &BakedClip| if clip.clip == Played::Nothing { 1.0 } else { 0.0 };
             weights
                 .extend(clips.iter().flat_map(|clip| clip.frames.iter().map(move |_| Value::from(on(clip)))));
         }
-        for (c, own) in rig.clips.iter().enumerate() {
+        let all = rig.clips.len().max(animations.iter().flatten().map(|a| a + 1).max().unwrap_or(0));
+        for c in 0..all {
             let mut start = 0;
             let mut played = None;
-            for clip in clips {
-                if clip.clip == Some(c) {
+            for (clip, animation) in clips.iter().zip(animations) {
+                if *animation == Some(c) {
                     played = Some((clip, start));
                 }
                 start += clip.frames.len();
             }
-            let old = own
-                .channels
-                .iter()
-                .find(|channel| channel.node == node && channel.target == ChannelTarget::MorphWeights);
+            let is_own =
+                |channel: &&RigChannel| channel.node == node && channel.target == ChannelTarget::MorphWeights;
+            let old = rig.clips.get(c).and_then(|own| own.channels.iter().find(is_own));
             let (times, values, interpolation) = match (played, old) {
                 (Some((clip, start)), _) => {
                     let times = frame_times(clip.fps, 0..clip.frames.len())?;
@@ -365,22 +404,34 @@ impl Additions {
                 }
                 (None, None) => continue,
             };
-            let input = self.binary.add(&times, 1, F32, None, true);
-            let output = self.binary.add(&values, 1, F32, None, false);
-            let animation = &mut self.json["animations"][c];
-            let sampler = with_list(animation, "samplers", |samplers| {
-                samplers.push(json!({ "input": input, "output": output, "interpolation": interpolation }));
-                samplers.len() - 1
-            });
-            with_list(animation, "channels", |channels| {
-                channels.retain(|channel| {
-                    let target = &channel["target"];
-                    target["path"] != "weights" || target["node"].as_u64() != Some(u64::from(node))
-                });
-                channels.push(json!({ "sampler": sampler, "target": { "node": node, "path": "weights" } }));
-            });
+            self.play_weights(c, node as usize, &times, &values, interpolation);
         }
         Ok(())
+    }
+
+    /// Lets an animation turn the morphs of a node, instead of what it did with them before.
+    pub(super) fn play_weights(
+        &mut self,
+        animation: usize,
+        node: usize,
+        times: &[f64],
+        values: &[f64],
+        interpolation: &str,
+    ) {
+        let input = self.binary.add(times, 1, F32, None, true);
+        let output = self.binary.add(values, 1, F32, None, false);
+        let animation = &mut self.json["animations"][animation];
+        let sampler = with_list(animation, "samplers", |samplers| {
+            samplers.push(json!({ "input": input, "output": output, "interpolation": interpolation }));
+            samplers.len() - 1
+        });
+        with_list(animation, "channels", |channels| {
+            channels.retain(|channel| {
+                let target = &channel["target"];
+                target["path"] != "weights" || target["node"].as_u64() != Some(node as u64)
+            });
+            channels.push(json!({ "sampler": sampler, "target": { "node": node, "path": "weights" } }));
+        });
     }
 
     fn finish(self) -> Result<Vec<u8>, ExportError> {
@@ -403,7 +454,7 @@ impl Additions {
 mod tests {
     use glam::DVec3;
     use souple::math::uniform;
-    use souple::scene::{RigChannel, RigMorph, SkinWeights, Skinning, WeightedVertices};
+    use souple::scene::{RigMorph, SkinWeights, Skinning, WeightedVertices};
     use souple::skin::CompiledRig;
     use souple::skin::generate::{Limb, add_turns, limb};
     use souple::skin::weights::automatic;
@@ -465,6 +516,7 @@ mod tests {
             });
             BakedFrame { offsets: offsets.collect(), morphs: pose.morphs }
         };
+        let clip = clip.map_or(Played::Nothing, Played::Clip);
         BakedClip { clip, fps, frames: (0..count).map(frame).collect() }
     }
 
@@ -495,7 +547,8 @@ mod tests {
     }
 
     fn write(source: &[u8], clips: &[BakedClip], weighted: Option<&Rig>) -> Vec<u8> {
-        write_baked_glb(source, &Limits::default(), &mut beside, clips, weighted).unwrap()
+        let baking = Baking { clips: clips.to_vec(), weighted: weighted.cloned(), bodies: Vec::new() };
+        write_baked_glb(source, &Limits::default(), &mut beside, &baking).unwrap()
     }
 
     fn read(bytes: &[u8]) -> Rig {
@@ -534,10 +587,10 @@ mod tests {
             (&json!("image/png"), &Value::Null)
         );
         assert_eq!(json["images"][1]["uri"], "lost.png");
-        for clip in &clips {
+        for (c, clip) in clips.iter().enumerate() {
             for (f, frame) in clip.frames.iter().enumerate() {
                 let t = f as f64 / clip.fps;
-                let (seen, expected) = (shown(&made, clip.clip, t, 0), moved(&rig, clip.clip, t, 0, frame));
+                let (seen, expected) = (shown(&made, Some(c), t, 0), moved(&rig, Some(c), t, 0, frame));
                 // Times and numbers are of 32 bits.
                 seen.iter().zip(&expected).for_each(|(a, b)| assert!(a.distance(*b) < 1e-5, "{clip:?} {f}"));
             }
@@ -609,8 +662,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_added_to_is_refused() {
+        let nothing = Baking::default();
         let wrong =
-            |bytes: &[u8]| write_baked_glb(bytes, &Limits::default(), &mut beside, &[], None).unwrap_err();
+            |bytes: &[u8]| write_baked_glb(bytes, &Limits::default(), &mut beside, &nothing).unwrap_err();
         assert!(matches!(wrong(b"glTF"), ExportError::Source(_)));
         // A primitive as a list of its fields: it can be read.
         let bar = limb(&Limb { length: 1.0, radii: [0.1; 2], sides: 5, rings: 6, cap_rings: 2, bones: 3 });

@@ -409,7 +409,7 @@ impl<'a> Material<'a> {
 
 /// A soft colour, linear RGB, different for every body: hues go round by the golden section, which never meets an
 /// earlier one and keeps neighbours far apart. The first is a warm red.
-fn base_color(body: usize) -> [f64; 3] {
+pub(super) fn base_color(body: usize) -> [f64; 3] {
     const GOLDEN_SECTION: f64 = 0.618_033_988_749_894_9;
     const FIRST_HUE: f64 = 0.02;
     const SATURATION: f64 = 0.6;

@@ -14,6 +14,7 @@
 //! animation gives the same bytes on every machine. Coordinates are written as they are: metres, y up.
 
 pub mod baked;
+pub mod baked_scene;
 pub mod glb;
 pub mod obj_sequence;
 pub mod point_cache;

@@ -1,20 +1,22 @@
 //! A character as glTF 2.0 in one binary file (`.glb`): nodes, skins, morphs and clips, as [`crate::import::read_rig`] reads them.
 //!
-//! Numbers are written with 32 bits, weights and bones four by four. Promises: the file passes the Khronos validator without errors, and the
+//! Numbers are written with 32 bits, weights and bones four by four: of a vertex with more than sixteen bones the heaviest sixteen, as no reader knows more. A
+//! node of the format has one mesh: where a rig has several on one, each gets a node of its own below it. Promises: the file passes the Khronos validator without errors, and the
 //! same rig gives the same bytes. Rigs that were not checked ([`CompiledRig::new`]) are refused. Not done: materials, pictures, normals.
 
 use serde_json::{Value, json};
-use souple::scene::{ChannelTarget, KeyInterpolation, Rig, RigMesh};
+use souple::scene::{ChannelTarget, KeyInterpolation, Rig, RigClip, RigMesh};
 use souple::skin::CompiledRig;
 
 use super::ExportError;
 use super::glb::container;
+use crate::import::MAX_INFLUENCES;
 
 const U16: u32 = 5123;
-const U32: u32 = 5125;
+pub(super) const U32: u32 = 5125;
 pub(super) const F32: u32 = 5126;
 pub(super) const VERTICES: u32 = 34962;
-const INDICES: u32 = 34963;
+pub(super) const INDICES: u32 = 34963;
 
 /// What is written to the binary part, and the lists that tell what it is.
 #[derive(Default)]
@@ -111,9 +113,10 @@ pub fn write_rig_glb(rig: &Rig) -> Result<Vec<u8>, ExportError> {
         }
         nodes.push(written);
     }
+    let carriers = mesh_nodes(rig, &mut nodes);
     let mut meshes = Vec::new();
-    for mesh in &rig.meshes {
-        let node = &mut nodes[mesh.node as usize];
+    for (mesh, carrier) in rig.meshes.iter().zip(&carriers) {
+        let node = &mut nodes[*carrier];
         node["mesh"] = meshes.len().into();
         if let Some(skin) = mesh.skin {
             node["skin"] = skin.into();
@@ -132,7 +135,8 @@ pub fn write_rig_glb(rig: &Rig) -> Result<Vec<u8>, ExportError> {
         }
         skins.push(written);
     }
-    let animations: Vec<Value> = rig.clips.iter().map(|clip| add_clip(&mut binary, clip)).collect();
+    let animations: Vec<Value> =
+        rig.clips.iter().map(|clip| add_clip(&mut binary, rig, &carriers, clip)).collect();
     let mut document = json!({
         "asset": { "version": "2.0", "generator": concat!("Souple ", env!("CARGO_PKG_VERSION")) },
         "scene": 0,
@@ -189,18 +193,55 @@ fn add_mesh(binary: &mut Binary, mesh: &RigMesh) -> Value {
     written
 }
 
-/// Bones and weights of some vertices, the first and how many, as attributes: four by four, at most eight.
+/// The node of each mesh: its own, or, if one has several or they are not in the order of nodes, in which readers find them, a new one below it.
+fn mesh_nodes(rig: &Rig, nodes: &mut Vec<Value>) -> Vec<usize> {
+    let own: Vec<usize> = rig.meshes.iter().map(|mesh| mesh.node as usize).collect();
+    if own.is_sorted_by(|a, b| a < b) {
+        return own;
+    }
+    let below = |(mesh, node): (&RigMesh, usize)| {
+        nodes.push(json!({ "name": mesh.name }));
+        let new = nodes.len() - 1;
+        match nodes[node]["children"].as_array_mut() {
+            Some(children) => children.push(new.into()),
+            None => nodes[node]["children"] = json!([new]),
+        }
+        new
+    };
+    rig.meshes.iter().zip(own).map(below).collect()
+}
+
+/// The heaviest bones of a vertex, as many as are written, in the order they are given; with what the others had shared out among them.
+fn heaviest(mesh: &RigMesh, v: usize) -> Vec<(u32, f64)> {
+    let own = v * mesh.influences as usize..(v + 1) * mesh.influences as usize;
+    let all: Vec<(u32, f64)> =
+        mesh.joints[own.clone()].iter().copied().zip(mesh.weights[own].iter().copied()).collect();
+    if all.len() <= MAX_INFLUENCES {
+        return all;
+    }
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by(|a, b| all[*b].1.total_cmp(&all[*a].1).then(a.cmp(b)));
+    order.truncate(MAX_INFLUENCES);
+    order.sort_unstable();
+    let total = |list: &mut dyn Iterator<Item = f64>| list.filter(|w| *w > 0.0).sum::<f64>();
+    let before = total(&mut all.iter().map(|(_, w)| *w));
+    let kept = total(&mut order.iter().map(|k| all[*k].1));
+    let share = if kept > 0.0 { before / kept } else { 1.0 };
+    order.iter().map(|k| (all[*k].0, all[*k].1 * share)).collect()
+}
+
+/// Bones and weights of some vertices, the first and how many, as attributes: four by four, at most [`MAX_INFLUENCES`].
 pub(super) fn add_influences(binary: &mut Binary, mesh: &RigMesh, [first, count]: [u32; 2]) -> Value {
     let mut attributes = json!({});
-    let per_vertex = mesh.influences as usize;
-    for set in 0..per_vertex.div_ceil(4).min(2) {
+    let own: Vec<Vec<(u32, f64)>> =
+        (first as usize..(first + count) as usize).map(|v| heaviest(mesh, v)).collect();
+    for set in 0..(mesh.influences as usize).min(MAX_INFLUENCES).div_ceil(4) {
         let (mut joints, mut weights) = (Vec::new(), Vec::new());
-        for v in first as usize..(first + count) as usize {
+        for of in &own {
             for k in 4 * set..4 * set + 4 {
-                let at = (k < per_vertex).then_some(v * per_vertex + k);
-                let weight = at.map_or(0.0, |at| mesh.weights[at]);
+                let (joint, weight) = of.get(k).copied().unwrap_or((0, 0.0));
                 // Bones without weight are to be number 0.
-                joints.push(at.filter(|_| weight != 0.0).map_or(0.0, |at| f64::from(mesh.joints[at])));
+                joints.push(if weight != 0.0 { f64::from(joint) } else { 0.0 });
                 weights.push(weight);
             }
         }
@@ -210,7 +251,7 @@ pub(super) fn add_influences(binary: &mut Binary, mesh: &RigMesh, [first, count]
     attributes
 }
 
-fn add_clip(binary: &mut Binary, clip: &souple::scene::RigClip) -> Value {
+fn add_clip(binary: &mut Binary, rig: &Rig, carriers: &[usize], clip: &RigClip) -> Value {
     let (mut channels, mut samplers) = (Vec::new(), Vec::new());
     for channel in &clip.channels {
         let (path, width) = match channel.target {
@@ -226,8 +267,100 @@ fn add_clip(binary: &mut Binary, clip: &souple::scene::RigClip) -> Value {
         };
         let input = binary.add(&channel.times, 1, F32, None, true);
         let output = binary.add(&channel.values, width, F32, None, false);
-        channels.push(json!({ "sampler": samplers.len(), "target": { "node": channel.node, "path": path } }));
+        // Morphs are turned where the mesh is.
+        let carried = rig.meshes.iter().zip(carriers).filter(|(mesh, _)| mesh.node == channel.node);
+        let nodes: Vec<usize> = match channel.target {
+            ChannelTarget::MorphWeights => {
+                let most = carried.clone().map(|(mesh, _)| mesh.morphs.len()).max();
+                carried.filter(|(mesh, _)| Some(mesh.morphs.len()) == most).map(|(_, node)| *node).collect()
+            }
+            _ => vec![channel.node as usize],
+        };
+        for node in nodes {
+            channels.push(json!({ "sampler": samplers.len(), "target": { "node": node, "path": path } }));
+        }
         samplers.push(json!({ "input": input, "output": output, "interpolation": interpolation }));
     }
     json!({ "name": clip.name, "channels": channels, "samplers": samplers })
+}
+
+#[cfg(test)]
+mod tests {
+    use souple::scene::{RigChannel, RigMorph, RigNode, RigSkin};
+
+    use super::*;
+    use crate::import::{Limits, read_rig};
+
+    fn back(rig: &Rig) -> Rig {
+        let bytes = write_rig_glb(rig).unwrap();
+        read_rig(&bytes, &Limits::default(), &mut |_| Err("alone".into())).unwrap()
+    }
+
+    fn triangle(name: &str, node: u32, at: f64) -> RigMesh {
+        let positions = vec![[at, 0.0, 0.0], [at + 1.0, 0.0, 0.0], [at, 1.0, 0.0]];
+        let name = name.to_owned();
+        RigMesh { name, node, positions, triangles: vec![[0, 1, 2]], ..RigMesh::default() }
+    }
+
+    /// Two meshes of one node, the second with a morph that a clip turns: both are there again, in their order.
+    #[test]
+    fn meshes_of_one_node_are_all_written() {
+        let mut second = triangle("second", 0, 2.0);
+        second.morphs.push(RigMorph { name: "up".into(), weight: 0.0, offsets: vec![[0.0, 1.0, 0.0]; 3] });
+        let channel = RigChannel {
+            target: ChannelTarget::MorphWeights,
+            times: vec![0.0, 1.0],
+            values: vec![0.0, 1.0],
+            ..RigChannel::default()
+        };
+        let rig = Rig {
+            nodes: vec![RigNode { name: "body".into(), translation: [0.0, 0.0, 3.0], ..RigNode::default() }],
+            meshes: vec![triangle("first", 0, 0.0), second],
+            clips: vec![RigClip { name: "rise".into(), channels: vec![channel] }],
+            ..Rig::default()
+        };
+        let made = back(&rig);
+        let named = |rig: &Rig| rig.meshes.iter().map(|mesh| mesh.name.clone()).collect::<Vec<_>>();
+        assert_eq!(named(&made), named(&rig));
+        let seen = |rig: &Rig, t: f64| {
+            let rig = CompiledRig::new(rig).unwrap();
+            let mut pose = rig.rest_pose();
+            rig.clips[0].apply(t, &mut pose);
+            let mut places = Vec::new();
+            rig.skeleton.place(&pose.locals, &mut places);
+            let motions = rig.bone_motions(&places, souple::scene::Skinning::LinearBlend);
+            let mesh = &rig.meshes[1];
+            mesh.vertex(2, &pose.morphs, &motions[mesh.binding], souple::scene::Skinning::LinearBlend)
+        };
+        assert!(seen(&made, 0.5).distance(glam::DVec3::new(2.0, 1.5, 3.0)) < 1e-6);
+        assert!(seen(&made, 0.5).distance(seen(&rig, 0.5)) < 1e-6);
+    }
+
+    /// Up to sixteen bones are written as they are; of more, the heaviest, whose weights sum to what all of them did.
+    #[test]
+    fn more_than_eight_bones_are_written() {
+        for bones in [3u32, 9, 16, 20] {
+            let nodes: Vec<RigNode> =
+                (0..=bones).map(|n| RigNode { name: format!("n{n}"), ..RigNode::default() }).collect();
+            let mut mesh = triangle("skin", bones, 0.0);
+            let weights: Vec<f64> = (0..bones).map(|b| f64::from(1 + (b * 7) % bones)).collect();
+            let sum: f64 = weights.iter().sum();
+            mesh.skin = Some(0);
+            mesh.influences = bones;
+            mesh.joints = (0..3).flat_map(|_| 0..bones).collect();
+            mesh.weights = (0..3).flat_map(|_| weights.iter().map(|w| w / sum)).collect();
+            let skins = vec![RigSkin { joints: (0..bones).collect(), ..RigSkin::default() }];
+            let made = back(&Rig { nodes, meshes: vec![mesh.clone()], skins, ..Rig::default() });
+            let made = &made.meshes[0];
+            let total: f64 = made.weights[..made.influences as usize].iter().sum();
+            assert!((total - 1.0).abs() < 1e-6, "{bones}: {total}");
+            if bones <= 16 {
+                assert_eq!((made.influences, &made.joints), (mesh.influences, &mesh.joints));
+                made.weights.iter().zip(&mesh.weights).for_each(|(a, b)| assert!((a - b).abs() < 1e-7));
+            } else {
+                let least = mesh.weights[..20].iter().copied().fold(1.0, f64::min);
+                assert!(made.influences == 16 && made.weights.iter().all(|w| *w > 2.0 * least), "{made:?}");
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! glTF 2.0, `.glb` and `.gltf` (Khronos, *glTF 2.0 Specification*, 2021): characters as a [`Rig`], and their surface as a mesh.
 //!
-//! Read: nodes; meshes of triangles, strips and fans, indexed or not, with positions, first texture coordinates and colours, up to eight bones
+//! Read: nodes; meshes of triangles, strips and fans, indexed or not, with positions, first texture coordinates and colours, up to sixteen bones
 //! per vertex and morphs of positions; skins; animations of nodes and morph weights, `LINEAR`, `STEP` and `CUBICSPLINE`; sparse accessors,
 //! normalised integers (`KHR_mesh_quantization` too); buffers in the file, in `data:` addresses, and in files beside it, which the caller
 //! hands over. Of several scenes the one that is marked, or the first. Points, lines, cameras, lights, normals, materials and pictures are passed
@@ -26,6 +26,9 @@ use souple::skin::{CompiledRig, MAX_NODES, RigError};
 use super::gltf_accessor::{Accessors, Numbers, quotable};
 use super::gltf_json::{Animation, Attributes, Document, Mesh, Node, Primitive, Target};
 use super::{ImportError, Limits, MeshFormat, Place, check_bytes, cut_short, finite_uv, malformed};
+
+/// Most bones of a vertex that are read and written: four sets of four. Files with more are rare, and viewers read one set or two.
+pub(crate) const MAX_INFLUENCES: usize = 16;
 
 const FORMAT: MeshFormat = MeshFormat::Gltf;
 const EXPORT_AGAIN: &str = "the file is not whole or its exporter is wrong; export it again";
@@ -300,8 +303,8 @@ struct File<'a> {
 #[derive(Default)]
 struct Gathered {
     mesh: RigMesh,
-    /// Bones and weights of each vertex, up to eight.
-    bones: Vec<[(u32, f64); 8]>,
+    /// Bones and weights of each vertex.
+    bones: Vec<[(u32, f64); MAX_INFLUENCES]>,
     /// What vertices were made of, the first of them and their number: primitives often share them.
     made: Vec<(Attributes, Vec<Target>, [u32; 2])>,
 }
@@ -440,8 +443,9 @@ impl File<'_> {
         }
         if node.skin.is_some() {
             // Those after the last that any vertex has are left out.
-            let used =
-                |of: &[(u32, f64); 8]| of.iter().rposition(|(_, weight)| *weight != 0.0).map_or(0, |k| k + 1);
+            let used = |of: &[(u32, f64); MAX_INFLUENCES]| {
+                of.iter().rposition(|(_, weight)| *weight != 0.0).map_or(0, |k| k + 1)
+            };
             let most = bones.iter().map(used).max().unwrap_or(0).max(1);
             made.influences = most as u32;
             for of in &bones {
@@ -538,8 +542,13 @@ impl File<'_> {
             mesh.colours.extend(numbers.values.chunks_exact(numbers.width).map(colour));
         }
         let vertices = first + count;
-        bones.resize(vertices, [(0, 0.0); 8]);
-        let sets = [(attributes.joints_0, attributes.weights_0), (attributes.joints_1, attributes.weights_1)];
+        bones.resize(vertices, [(0, 0.0); MAX_INFLUENCES]);
+        let sets: [_; MAX_INFLUENCES / 4] = [
+            (attributes.joints_0, attributes.weights_0),
+            (attributes.joints_1, attributes.weights_1),
+            (attributes.joints_2, attributes.weights_2),
+            (attributes.joints_3, attributes.weights_3),
+        ];
         for (set, (joints, weights)) in sets.into_iter().enumerate() {
             let joints = self.per_vertex(joints, &[4], false, count, place)?;
             let weights = self.per_vertex(weights, &[4], true, count, place)?;

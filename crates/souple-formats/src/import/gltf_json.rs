@@ -89,6 +89,14 @@ pub(super) struct Attributes {
     pub joints_1: Option<u32>,
     #[serde(rename = "WEIGHTS_1")]
     pub weights_1: Option<u32>,
+    #[serde(rename = "JOINTS_2")]
+    pub joints_2: Option<u32>,
+    #[serde(rename = "WEIGHTS_2")]
+    pub weights_2: Option<u32>,
+    #[serde(rename = "JOINTS_3")]
+    pub joints_3: Option<u32>,
+    #[serde(rename = "WEIGHTS_3")]
+    pub weights_3: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]

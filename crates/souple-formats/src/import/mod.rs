@@ -30,7 +30,7 @@ mod vtk;
 mod vtu;
 mod xml;
 
-pub(crate) use gltf::{MeshPlace, Opened, open as open_gltf, without_percent};
+pub(crate) use gltf::{MAX_INFLUENCES, MeshPlace, Opened, open as open_gltf, without_percent};
 pub use gltf::{ReadBeside, read_gltf_surface, read_rig};
 pub use solid::{SolidMesh, read_solid, read_tetgen};
 

@@ -134,7 +134,7 @@ pub fn read_rig_file(
         let help = "the path is relative to the scene file and stays inside its folder";
         SceneError::new(field, format!("cannot read '{name}': {problem}"), help)
     })?;
-    let rig = read_rig(&bytes, &Limits::default(), &mut |uri| read(&beside(path, uri)));
+    let rig = read_rig(&bytes, &Limits::default(), &mut |uri| read(&beside_path(path, uri)));
     rig.map_err(|error| {
         let help = "repair the file, or export it again";
         SceneError::new(field, format!("cannot use '{name}': {error}"), help)
@@ -171,7 +171,7 @@ pub fn read_paints(
 }
 
 /// The path of a file whose address is relative to another one.
-fn beside(path: &str, uri: &str) -> String {
+pub fn beside_path(path: &str, uri: &str) -> String {
     match path.rfind(['/', '\\']) {
         // An absolute one stays so, and is refused by whoever reads it.
         Some(end) if !uri.starts_with(['/', '\\']) => format!("{}/{uri}", &path[..end]),
@@ -216,7 +216,7 @@ pub fn read_mesh_file(
     }
     let mesh = match format {
         MeshFormat::Gltf => read_gltf_surface(&bytes, &limits, &mut |uri| {
-            read(&beside(&file.path, uri)).map_err(|error| error.problem)
+            read(&beside_path(&file.path, uri)).map_err(|error| error.problem)
         }),
         _ => read_mesh(&bytes, format, &limits),
     };

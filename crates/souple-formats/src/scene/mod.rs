@@ -21,7 +21,7 @@ mod write;
 
 pub use error::{Excerpt, SceneFileError};
 pub use mesh_files::{
-    PathProblem, read_mesh_file, read_paints, read_rig_file, read_volume_file, resolve_meshes,
+    PathProblem, beside_path, read_mesh_file, read_paints, read_rig_file, read_volume_file, resolve_meshes,
     safe_relative_path, tetgen_pair,
 };
 pub use schema::scene_schema;

@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(tables_with_field("rotate_deg"), turned);
         assert_eq!(tables_with_field("length_ratio"), ["[body.tear]"]);
         assert_eq!(tables_with_field("diagonals"), ["[body.shape.grid]"]);
-        let moved = ["[[character.motion.key]]", "[[collider.motion.key]]", "[[body.pin.motion.key]]"];
+        let moved = ["[[character.insert_bone.key]]", "[[character.motion.key]]", "[[collider.motion.key]]"];
         assert_eq!(tables_with_field("t"), moved);
         assert!(tables_with_field("no such field").is_empty());
     }

@@ -75,8 +75,8 @@ impl Characters {
         }
     }
 
-    /// What carries a collider.
-    pub(super) fn carrier(&self, at: &str, follow: &Follow) -> Checked<Carrier> {
+    /// What carries a collider that was put somewhere, and where that is when the scene begins.
+    pub(super) fn carrier(&self, at: &str, follow: &Follow, put: Pose) -> Checked<(Carrier, Pose)> {
         let at = format!("{at}.follow");
         let character = self.named(&at, &follow.character)?;
         let Some(bone) = &follow.bone else {
@@ -86,7 +86,18 @@ impl Characters {
                 "write `bone = \"…\"`; for the whole surface write `shape = { skin = { character = \"…\" } }`",
             );
         };
-        Ok(Carrier::Bone(self.bone(&at, character, bone)?))
+        let carrier = self.bone(&at, character, bone)?;
+        let put = match follow.at_rest {
+            true => {
+                let model = &self.models[character];
+                let standing = CharacterModel { clips: Vec::new(), volume: None, ..model.clone() };
+                let standing = Posed::at(std::slice::from_ref(&standing), 0.0);
+                let rest = standing.characters[0].bone(carrier.node);
+                carrier.bound.inverse().compose(&rest.inverse()).compose(&put)
+            }
+            false => put,
+        };
+        Ok((Carrier::Bone(carrier), put))
     }
 
     /// The meshes of a character that a skin is made of.
@@ -155,6 +166,10 @@ impl Characters {
                         "supports that follow a character have no `motion` of their own",
                         MOTION,
                     );
+                }
+                if follow.at_rest {
+                    let help = "leave `at_rest` out: supports are where their body is when the scene begins";
+                    return wrong(&format!("{at}.at_rest"), "supports have no place of their own", help);
                 }
                 let character = self.named(&at, &follow.character)?;
                 set.carrier = match &follow.bone {
@@ -234,6 +249,8 @@ fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
         vector(&format!("{at}.rotate_deg"), inserted.rotate_deg)?;
         vector(&format!("{at}.shift"), inserted.shift)?;
         not_negative(&format!("{at}.blend"), inserted.blend, "0.25")?;
+        super::share(&format!("{at}.turn_share"), inserted.turn_share)?;
+        super::share(&format!("{at}.stretch_share"), inserted.stretch_share)?;
         if let Err(problem) = insert_bone(rig.to_mut(), inserted) {
             let known =
                 rig.nodes.iter().take(40).map(|node| node.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -435,7 +452,7 @@ pub fn check_volume(at: &str, written: &SkinVolume, skinning: Skinning, rig: &Co
     not_negative(&field("gain"), written.gain, "1")?;
     if written.area_rounds > MOST_AREA_ROUNDS {
         let problem = format!("{} rounds; at most {MOST_AREA_ROUNDS} are possible", written.area_rounds);
-        return wrong(&field("area_rounds"), problem, "4 are enough");
+        return wrong(&field("area_rounds"), problem, "4 are enough, 16 for sharp bends");
     }
     if let Some(SubdivideSkin { levels, size, gamma, margin }) = &written.subdivide {
         let field = |name: &str| field(&format!("subdivide.{name}"));

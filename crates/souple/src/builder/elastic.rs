@@ -181,6 +181,7 @@ pub(super) fn place_layer(
         vertices: vec![(0, 0); count as usize],
         worn: Vec::new(),
         anchors: Vec::new(),
+        follows: Vec::new(),
         damping: Vec::new(),
         drag: Vec::new(),
         friction: Vec::new(),
@@ -224,6 +225,7 @@ pub(super) fn place_layer(
             layer.anchors.push(Anchor { particle, frequency: anchor_frequency(*a), slack: slack * reach });
         }
     }
+    layer.follows = attachment.iter().map(|a| *a > 0.0).collect();
     let fixed: Vec<u32> = (0..count).filter(|p| attachment[*p as usize] >= 1.0).collect();
     if fixed.is_empty() && layer.anchors.is_empty() && body.pins.is_empty() {
         return wrong(

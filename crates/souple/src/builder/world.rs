@@ -202,7 +202,10 @@ pub(super) fn build_collider(
     let put = Pose { rotation: turn, translation };
     let (form, carrier, pose) = match (&collider.shape, &collider.follow) {
         (ColliderShape::Skin(skin), _) => characters.skin(at, skin)?,
-        (_, Some(follow)) => (build_form(at, collider)?, characters.carrier(at, follow)?, put),
+        (_, Some(follow)) => {
+            let (carrier, put) = characters.carrier(at, follow, put)?;
+            (build_form(at, collider)?, carrier, put)
+        }
         (_, None) => (build_form(at, collider)?, Carrier::Script, put),
     };
     if let Some(motion) = &collider.motion {

@@ -110,6 +110,27 @@ scene_type! {
         pub rotate_deg: Vec3,
         /// How it is shifted, in the frame of the bone.
         pub shift: Vec3,
+        /// Of a split: share of how clips turn the bone that its second part takes, 0 to 1: the turn is spread along it.
+        pub turn_share: f64,
+        /// Of a split: share of how clips make the bone longer that its first part takes, times `at`, 0 to 1: at 1 both parts get longer alike.
+        pub stretch_share: f64,
+        /// How it moves while a clip is played, by the time of the clip, instead of how it stands.
+        #[serde(rename = "key", skip_serializing_if = "Vec::is_empty")]
+        pub keys: Vec<InsertedKey>,
+    }
+}
+
+scene_type! {
+    /// How a bone that was put in is turned and shifted at a time of a clip.
+    #[serde(default)]
+    #[derive(Default)]
+    pub struct InsertedKey {
+        /// Time of the clip, s.
+        pub t: f64,
+        /// How it is turned: unit axis times angle in degrees, in the frame of the bone.
+        pub rotate_deg: Vec3,
+        /// How it is shifted, in the frame of the bone.
+        pub shift: Vec3,
     }
 }
 
@@ -123,6 +144,9 @@ impl Default for InsertedBone {
             blend: 0.25,
             rotate_deg: [0.0; 3],
             shift: [0.0; 3],
+            turn_share: 0.0,
+            stretch_share: 0.0,
+            keys: Vec::new(),
         }
     }
 }
@@ -363,6 +387,8 @@ scene_type! {
         /// the start; colliders need a bone.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub bone: Option<String>,
+        /// Of a collider: whether its place is that beside the character as it stands if nothing is played, not as it is when the scene begins.
+        pub at_rest: bool,
     }
 }
 

@@ -10,10 +10,16 @@
 //!
 //! Where a skin is creased h jumps from vertex to vertex, and so would the displacements. So h is smoothed along the surface, and λ and μ are those of the two equations
 //! with it: both are met to first order as before, by smoother displacements that are not quite the least ones.
+//!
+//! G is that of the bulges as long as they can do it: a whole step that turns no triangle over. Where a skin is creased they cannot: what is around the crease has no room, and is crumpled. Then all
+//! of the skin gives way evenly, by steps that are shortened until they lead there.
 
 use glam::{DMat3, DVec3};
 
-use super::volume::{Enclosure, twice_area};
+use super::volume::{Enclosure, Yielding, twice_area};
+
+/// Steps that bring a volume back along a field: each has about the square of the error of the one before.
+const REFILLS: usize = 4;
 
 /// D below this share of VV AA is none.
 const PARALLEL: f64 = 1e-9;
@@ -85,6 +91,59 @@ pub fn curvature(
         }
     }
     all
+}
+
+/// How vertices give way where joints bulge, each joint by its share of what is missing.
+pub fn ease_of_joints(
+    places: usize,
+    shares: &[f64],
+    yielding: &[Yielding],
+    of_volume: &[DVec3],
+    ease: &mut Vec<DMat3>,
+) {
+    ease.clear();
+    ease.resize(places, DMat3::ZERO);
+    for (share, yielding) in shares.iter().zip(yielding).filter(|(share, _)| **share != 0.0) {
+        let amplitude = share.abs() / yielding.capacity(of_volume);
+        if amplitude.is_finite() {
+            for &(v, gamma) in &yielding.gamma {
+                ease[v as usize] += yielding.ease * (amplitude * gamma);
+            }
+        }
+    }
+}
+
+/// How vertices give way if all of a skin does so evenly: ∇V grows with the area around a vertex, so that each goes as far per area.
+pub fn ease_all(surface: &Enclosure, x: &[DVec3], ease: &mut Vec<DMat3>) {
+    let each = |area: f64| if area > 0.0 { DMat3::IDENTITY * (1.0 / area) } else { DMat3::ZERO };
+    ease.clear();
+    ease.extend(surface.vertex_areas(x).into_iter().map(each));
+    ease.resize(surface.places(), DMat3::ZERO);
+}
+
+/// Brings a volume back along G ∇V.
+pub fn refill(surface: &Enclosure, ease: &[DMat3], wanted: f64, x: &mut [DVec3], gradient: &mut Vec<DVec3>) {
+    for _ in 0..REFILLS {
+        let volume = surface.volume_and_gradient(x, gradient, |_, _, _| ());
+        let capacity: f64 = gradient.iter().zip(ease).map(|(v, g)| v.dot(*g * *v)).sum();
+        let share = (wanted - volume) / capacity;
+        if !share.is_finite() {
+            return;
+        }
+        let mut u: Vec<DVec3> = gradient.iter().zip(ease).map(|(v, g)| *g * *v * share).collect();
+        surface.place_lids(&mut u);
+        x.iter_mut().zip(&u).for_each(|(x, u)| *x += *u);
+    }
+}
+
+/// Whether displacements turn a triangle over.
+pub fn turns_over(surface: &Enclosure, before: &[DVec3], after: &[DVec3]) -> bool {
+    let normal = |x: &[DVec3], t: &[u32; 3]| {
+        let [a, b, c] = t.map(|v| x[v as usize]);
+        twice_area(a, b, c)
+    };
+    let triangles = &surface.triangles()[..surface.own_triangles()];
+    triangles.iter().any(|t| normal(before, t).dot(normal(after, t)) < 0.0)
 }
 
 /// Displacements u = G (λ + μ h) ∇V that gain a volume and an area. False, and none, where no λ and μ do.

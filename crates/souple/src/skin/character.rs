@@ -8,7 +8,7 @@ use super::clip::LocalPose;
 use super::keeper::{self, JointVolume, KeeperScratch, KeptVolume, VolumeKeeper};
 use super::prisms::{LocalGains, local_gains, regions};
 use super::rig::{CompiledRig, SkinMesh};
-use super::skeleton::rigid_part;
+use super::skeleton::{Transform, rigid_part};
 use super::skinning::BoneMotion;
 use crate::contact::proximity::point_triangle;
 use crate::math::Pose;
@@ -244,6 +244,11 @@ impl PosedCharacter {
     /// How much of its morphs is added: of all meshes, one after the other.
     pub fn morphs(&self) -> &[f64] {
         &self.local.morphs
+    }
+
+    /// Where its frames are in those of their parents, in lengths of its file.
+    pub fn locals(&self) -> &[Transform] {
+        &self.local.locals
     }
 
     /// What must be added to a vertex where it was bound, besides its morphs, so that bones, blended linearly, put it at a place of the frame of the

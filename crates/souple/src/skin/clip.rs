@@ -80,11 +80,11 @@ impl Track {
         }
     }
 
-    fn vector(&self, t: f64) -> DVec3 {
+    pub(super) fn vector(&self, t: f64) -> DVec3 {
         DVec3::new(self.number(t, 0), self.number(t, 1), self.number(t, 2))
     }
 
-    fn rotation(&self, t: f64) -> DQuat {
+    pub(super) fn rotation(&self, t: f64) -> DQuat {
         if self.interpolation == KeyInterpolation::Linear {
             let (k, l, s) = self.bracket(t);
             let of = |key: usize| unit(std::array::from_fn(|c| self.key(key, 1, c)));

@@ -14,18 +14,17 @@ use std::sync::Arc;
 use glam::{DMat3, DVec3};
 
 use super::apart::Parts;
-use super::area::{area_and_gradient, curvature, displace, own_area};
+use super::area::{
+    area_and_gradient, curvature, displace, ease_all, ease_of_joints, own_area, refill, turns_over,
+};
 use super::bulge::{Bulge, BulgeSource, JointPlace, joint_places};
 use super::character::MapModel;
 use super::joints::{Bend, Crossing, JointParts, JointTree, Measured};
 use super::rig::{CompiledRig, SkinMesh};
 use super::skinning::{BoneMotion, skin};
-use super::volume::{Enclosure, Yielding, find, three_passes, twice_area};
+use super::volume::{Enclosure, Yielding, find, three_passes};
 use crate::math::{cbrt, polar};
 use crate::scene::{JointBulge, SkinVolume, Skinning, VolumeMethod};
-
-/// A volume below this share of area times size is that of a folded sheet.
-const LEAST_VOLUME: f64 = 1e-9;
 
 /// Largest displacement, sizes of the piece.
 const LARGEST_BULGE: f64 = 0.5;
@@ -40,8 +39,9 @@ const ROUNDS_APART: usize = 6;
 /// Passes that smooth the curvature that the area is brought back by.
 const SMOOTHED: usize = 20;
 
-/// A step towards a wanted area that does not lead there by half of what it should is halved so many times, and then left out.
-const SHORTER: usize = 4;
+/// Steps towards a wanted area that are tried, each this share of the one before, until one leads there by half of what it should.
+const SHORTER: usize = 12;
+const SHORTEN: f64 = 0.75;
 
 /// What keeps the volume of the skins of a rig.
 #[derive(Clone, Debug, PartialEq)]
@@ -187,7 +187,7 @@ impl VolumeKeeper {
                     // Carried whole.
                     continue;
                 }
-                if !has_inside(&piece.surface, &bound.places, piece.size) {
+                if !piece.surface.has_inside(&bound.places, piece.size) {
                     keeper.left_alone += piece.members.len();
                     continue;
                 }
@@ -356,20 +356,6 @@ fn pieces(m: usize, mesh: &SkinMesh) -> Vec<Piece> {
         }
     }
     found
-}
-
-/// Whether a surface has an inside: lids of at most half its area, and a volume.
-fn has_inside(surface: &Enclosure, rest: &[DVec3], size: f64) -> bool {
-    let area = |triangles: &[[u32; 3]]| -> f64 {
-        let one = |t: &[u32; 3]| {
-            let [a, b, c] = t.map(|v| rest[v as usize]);
-            0.5 * twice_area(a, b, c).length()
-        };
-        triangles.iter().map(one).sum()
-    };
-    let (own, lids) = surface.triangles().split_at(surface.own_triangles());
-    let (own, lids) = (area(own), area(lids));
-    own > 0.0 && lids <= 0.5 * own && surface.volume(rest).abs() > LEAST_VOLUME * own * size
 }
 
 impl Piece {
@@ -633,53 +619,67 @@ impl Piece {
         largest: f64,
         scratch: &mut KeeperScratch,
     ) -> f64 {
-        let (wanted, wanted_area) = (result.wanted, result.area.rest);
+        let wanted = [result.wanted, result.area.rest];
         result.area.kept = own_area(&self.surface, &scratch.x);
+        // Where joints give way as long as that leads there at once; then all of the skin, evenly.
+        let mut evenly = false;
         for _ in 0..rounds {
-            self.surface.volume_and_gradient(&scratch.x, &mut scratch.gradient, |_, _, _| ());
             let found = area_and_gradient(&self.surface, &scratch.x, &mut scratch.of_area);
-            let KeeperScratch { x, gradient, of_area, ease, shares, yielding, displacements, .. } =
-                &mut *scratch;
-            ease.clear();
-            ease.resize(self.surface.places(), DMat3::ZERO);
-            for (share, yielding) in shares.iter().zip(&*yielding).filter(|(share, _)| **share != 0.0) {
-                let amplitude = share.abs() / yielding.capacity(gradient);
-                if amplitude.is_finite() {
-                    for &(v, gamma) in &yielding.gamma {
-                        ease[v as usize] += yielding.ease * (amplitude * gamma);
-                    }
+            let mut reached = None;
+            while reached.is_none() {
+                self.surface.volume_and_gradient(&scratch.x, &mut scratch.gradient, |_, _, _| ());
+                let KeeperScratch { x, gradient, of_area, ease, shares, yielding, displacements, .. } =
+                    &mut *scratch;
+                match evenly {
+                    true => ease_all(&self.surface, x, ease),
+                    false => ease_of_joints(self.surface.places(), shares, yielding, gradient, ease),
                 }
-            }
-            let missing = [wanted - volume, wanted_area - found];
-            let h = curvature(&self.surface, x, gradient, of_area, SMOOTHED);
-            if !displace(ease, gradient, of_area, &h, missing, displacements) {
-                break;
-            }
-            let most = displacements.iter().fold(0.0, |most: f64, u| most.max(u.length_squared())).sqrt();
-            let mut step = if most > largest { largest / most } else { 1.0 };
-            scratch.before.clone_from(&scratch.x);
-            let mut is_nearer = false;
-            for _ in 0..SHORTER {
-                self.surface.place_lids(&mut scratch.displacements);
-                scratch.add(step);
-                let now = self.surface.volume(&scratch.x);
-                let (stepped, displacements) = (scratch.shares.clone(), scratch.displacements.clone());
-                let met = self.meet(now, wanted, largest, scratch);
-                let reached = own_area(&self.surface, &scratch.x);
-                is_nearer = (reached - wanted_area).abs() < (1.0 - 0.5 * step) * (found - wanted_area).abs();
-                if is_nearer {
-                    (volume, result.area.kept) = (met, reached);
+                let missing = [wanted[0] - volume, wanted[1] - found];
+                let h = curvature(&self.surface, x, gradient, of_area, SMOOTHED);
+                if displace(ease, gradient, of_area, &h, missing, displacements) {
+                    reached = self.step_to_area(found, wanted, evenly, largest, scratch);
+                }
+                if evenly {
                     break;
                 }
-                scratch.x.clone_from(&scratch.before);
-                (scratch.shares, scratch.displacements) = (stepped, displacements);
-                step *= 0.5;
+                evenly = reached.is_none();
             }
-            if !is_nearer {
-                break;
-            }
+            let Some([met, area]) = reached else { break };
+            (volume, result.area.kept) = (met, area);
         }
         volume
+    }
+
+    /// Goes towards a wanted volume and area along displacements; what is reached, nothing if no step leads there without turning a triangle over.
+    fn step_to_area(
+        &self,
+        found: f64,
+        [wanted, wanted_area]: [f64; 2],
+        evenly: bool,
+        largest: f64,
+        scratch: &mut KeeperScratch,
+    ) -> Option<[f64; 2]> {
+        let most = scratch.displacements.iter().fold(0.0, |most: f64, u| most.max(u.length_squared())).sqrt();
+        let mut step = if most > largest { largest / most } else { 1.0 };
+        scratch.before.clone_from(&scratch.x);
+        self.surface.place_lids(&mut scratch.displacements);
+        for _ in 0..if evenly { SHORTER } else { 1 } {
+            scratch.add(step);
+            let (shares, displacements) = (scratch.shares.clone(), scratch.displacements.clone());
+            if evenly {
+                refill(&self.surface, &scratch.ease, wanted, &mut scratch.x, &mut scratch.gradient);
+            }
+            let met = self.meet(self.surface.volume(&scratch.x), wanted, largest, scratch);
+            let reached = own_area(&self.surface, &scratch.x);
+            let is_nearer = (reached - wanted_area).abs() < (1.0 - 0.5 * step) * (found - wanted_area).abs();
+            if is_nearer && !turns_over(&self.surface, &scratch.before, &scratch.x) {
+                return Some([met, reached]);
+            }
+            scratch.x.clone_from(&scratch.before);
+            (scratch.shares, scratch.displacements) = (shares, displacements);
+            step *= SHORTEN;
+        }
+        None
     }
 
     /// Brings parts that skinning has run into each other apart, before the volume is brought back, so that it is where a skin has folded; false if none are near.

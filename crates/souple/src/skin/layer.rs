@@ -23,6 +23,9 @@ pub struct Layer {
     pub worn: Vec<(u32, u32, u32)>,
     /// What attaches particles.
     pub anchors: Vec<Anchor>,
+    /// Which particles are fixed or attached: springs between two of them are as long as the skin has them, so that flesh rests where bones put it. Mobile
+    /// ones, as of a strap, have lengths of their own.
+    pub follows: Vec<bool>,
     /// How fast each particle loses its velocity against the skin, 1/s; may be infinite.
     pub damping: Vec<f64>,
     /// How fast each loses its velocity against the air, 1/s; may be infinite.
@@ -149,6 +152,15 @@ impl Rides {
     pub fn velocity(&self, particle: usize) -> DVec3 {
         let [start, end] = self.places[particle];
         (end - start) * self.rate
+    }
+
+    /// How far the skin has two particles from each other at the end of the step, m; none if one of them was cut from another, or does not follow it.
+    pub(crate) fn length(&self, layer: &Layer, [i, j]: [usize; 2]) -> Option<f64> {
+        let both =
+            layer.follows.get(i).copied().unwrap_or(false) && layer.follows.get(j).copied().unwrap_or(false);
+        let [_, from] = self.places.get(i).filter(|_| both)?;
+        let [_, to] = self.places.get(j)?;
+        Some(from.distance(*to))
     }
 
     /// Whether the skin stands still.

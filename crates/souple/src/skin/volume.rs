@@ -10,6 +10,9 @@
 
 use glam::{DMat3, DVec3};
 
+/// A volume below this share of area times size is that of a folded sheet.
+const LEAST_VOLUME: f64 = 1e-9;
+
 /// A surface without a border: triangles, and what they are closed by.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Enclosure {
@@ -90,6 +93,20 @@ impl Enclosure {
             let sum: DVec3 = border.iter().map(|&v| x[v as usize]).sum();
             x[self.vertices + lid] = sum / border.len() as f64;
         }
+    }
+
+    /// Whether it has an inside where it was bound, of that size: lids of at most half its area, and a volume.
+    pub fn has_inside(&self, rest: &[DVec3], size: f64) -> bool {
+        let area = |triangles: &[[u32; 3]]| -> f64 {
+            let one = |t: &[u32; 3]| {
+                let [a, b, c] = t.map(|v| rest[v as usize]);
+                0.5 * twice_area(a, b, c).length()
+            };
+            triangles.iter().map(one).sum()
+        };
+        let (own, lids) = self.triangles.split_at(self.own);
+        let (own, lids) = (area(own), area(lids));
+        own > 0.0 && lids <= 0.5 * own && self.volume(rest).abs() > LEAST_VOLUME * own * size
     }
 
     /// Gives to vertices of borders what belongs to the middles of lids, which move with them.

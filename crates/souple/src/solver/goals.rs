@@ -53,6 +53,10 @@ pub(super) struct Goals {
     inverse_masses: Vec<f64>,
     springs: Vec<Goal>,
     is_damped: bool,
+    /// Those of them that are as long as the skin has them.
+    following: Vec<u32>,
+    /// Where the skin has particles at the end of a step, m.
+    skin: Vec<DVec3>,
     /// Shares of distances beyond their slack that anchors take back.
     anchor_shares: Vec<f64>,
     keeps: Keeps,
@@ -70,6 +74,8 @@ impl Goals {
             made_for: None,
             inverse_masses: Vec::new(),
             springs: Vec::new(),
+            following: Vec::new(),
+            skin: Vec::new(),
             is_damped: false,
             anchor_shares: Vec::new(),
             keeps: Keeps::default(),
@@ -97,7 +103,12 @@ impl Goals {
         self.springs = goals(&topology.springs, inverse_masses, self.settings, &attached, &topology.edges, h);
         self.is_damped = topology.springs.iter().any(|s| s.damping > 0.0);
         self.anchor_shares.clear();
+        self.following.clear();
         if let Some(layer) = layer {
+            let follows = |e: u32| layer.follows.get(e as usize).copied().unwrap_or(false);
+            let both = |goal: &Goal| follows(goal.i) && follows(goal.j);
+            let followers = (0u32..).zip(&self.springs).filter(|(_, goal)| both(goal)).map(|(g, _)| g);
+            self.following.extend(followers);
             self.anchor_shares.extend(layer.anchors.iter().map(|anchor| anchor.share(h)));
             self.keeps.fit(layer, h);
         }
@@ -154,15 +165,24 @@ impl Solver for Goals {
         self.before.clear();
         self.before.extend_from_slice(x);
         x.iter_mut().zip(&*v).for_each(|(x, v)| *x += *v * h);
-        visit(&self.springs, x);
-        if let Some(layer) = problem.layer {
+        if problem.layer.is_some() {
             let control = problem.control;
             let share = ((t + h - control.t0) / (control.t1 - control.t0)).min(1.0);
             let rides = &control.rides[problem.body as usize];
+            self.skin.clear();
+            self.skin.extend((0..rides.places.len()).map(|i| rides.at(i, share)));
+            let Goals { following, springs, skin, .. } = self;
+            for g in following {
+                let goal = &mut springs[*g as usize];
+                goal.rest_length = skin[goal.i as usize].distance(skin[goal.j as usize]);
+            }
+        }
+        visit(&self.springs, x);
+        if let Some(layer) = problem.layer {
             for (anchor, take) in layer.anchors.iter().zip(&self.anchor_shares) {
                 let i = anchor.particle as usize;
                 if problem.inverse_masses[i] > 0.0 {
-                    x[i] = hold(x[i], rides.at(i, share), anchor.slack, *take);
+                    x[i] = hold(x[i], self.skin[i], anchor.slack, *take);
                 }
             }
         }

@@ -3,8 +3,8 @@
 use super::*;
 use souple::WarningKind;
 use souple::scene::{
-    ColourChannel, Elastic, ElasticDial, ElasticPaint, Goals, PaintBall, PaintPicture, PaintSource,
-    PlaneShape, Region,
+    ChannelTarget, ColourChannel, Elastic, ElasticDial, ElasticPaint, Goals, PaintBall, PaintPicture,
+    PaintSource, PlaneShape, Region, RigChannel, RigClip,
 };
 use souple::skin::Layer;
 
@@ -118,6 +118,50 @@ fn an_anchor_gives_way_by_its_frequency_at_any_frame_rate() {
                 let error = off.distance(DVec3::NEG_Y * sag);
                 assert!(error < 2e-5, "{solver:?} {fps}: {off}, expected {sag}");
             }
+        }
+    }
+}
+
+/// Flesh rests where bones put it: in a pose far from the one it was bound in, where edges of the skin are much longer and shorter, stiff springs do not
+/// draw it together. (By lengths of the pose it was bound in, shoulders of characters that are bound with spread arms were angular.)
+#[test]
+fn a_layer_rests_on_a_skin_that_bones_have_bent() {
+    for solver in SOLVERS {
+        for stiffness in [0.5, 0.9] {
+            let around = PaintSource::Bones(vec!["bone0".into(), "bone1".into(), "bone2".into()]);
+            let paints = vec![paint(ElasticDial::Attachment, 0.5, around)];
+            let elastic = Elastic { stiffness, weight: 0.0, damping: 0.5, paints, ..Elastic::default() };
+            let mut scene = soft(solver, elastic);
+            let mut rig = arm();
+            let node = rig.nodes.iter().position(|node| node.name == "bone1").unwrap() as u32;
+            rig.clips = vec![RigClip {
+                name: "bent".into(),
+                channels: vec![RigChannel {
+                    node,
+                    target: ChannelTarget::Rotation,
+                    times: vec![0.0],
+                    values: rotation(DVec3::Z * 110.0).to_array().to_vec(),
+                    ..RigChannel::default()
+                }],
+            }];
+            scene.characters[0] = Character {
+                clips: vec![PlayedClip { name: "bent".into(), ..PlayedClip::default() }],
+                ..character(rig)
+            };
+            let mut s = simulate(&scene);
+            // The skin itself: edges between what is soft are not as long as where it was bound.
+            let body = &s.model().bodies[0];
+            let x = &s.state().bodies[0].x;
+            let changed = |spring: &souple::mesh::Spring| {
+                (x[spring.i as usize].distance(x[spring.j as usize]) / spring.rest_length - 1.0).abs()
+            };
+            let most = body.springs().iter().map(changed).fold(0.0, f64::max);
+            assert!(most > 0.2, "the pose changes no length by more than {most}");
+            for _ in 0..60 {
+                s.step();
+            }
+            // The real-time solver computes in 32 bits.
+            assert!(furthest(&s) < 1e-5, "{solver:?} {stiffness}: {}", furthest(&s));
         }
     }
 }
@@ -289,7 +333,7 @@ fn layers_stay_out_of_colliders_on_bones() {
         name: name.into(),
         shape: ColliderShape::Sphere(SphereShape { radius: 0.12 }),
         position: [x, 0.9, 0.0],
-        follow: Some(Follow { character: "arm".into(), bone: Some("bone4".into()) }),
+        follow: Some(Follow { character: "arm".into(), bone: Some("bone4".into()), ..Follow::default() }),
         ..Collider::default()
     };
     scene.colliders = vec![ball("left", 0.35), ball("right", 0.5)];

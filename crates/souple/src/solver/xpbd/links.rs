@@ -82,6 +82,9 @@ pub struct LinkSet {
 /// No link is taken to be shorter than this, m: its direction would be noise.
 const SHORTEST: f32 = 1e-12;
 
+/// No link is made to rest at less than this, m, where a skin is drawn together: shares of its length would be beyond all numbers.
+const LEAST_LENGTH: f32 = 1e-6;
+
 /// What is divided by instead of 0 where neither end can move: so small that it is less than any link has, so large that the
 /// quotient is finite, and 0 times it is 0, even if supports are a thousand kilometres apart.
 const NOTHING: f32 = 1e-25;
@@ -127,6 +130,21 @@ impl LinkSet {
                 }
             }
         }
+    }
+
+    /// Gives links other rest lengths, m, where `length` of their packed vertices has one.
+    pub fn set_lengths(&mut self, length: impl Fn(usize, usize) -> Option<f64>) {
+        let set = |eight: &mut Links8, start: usize| {
+            for l in 0..WIDTH {
+                let ends = [&eight.i, &eight.j].map(|e| start + e.at()[l] as usize);
+                if let Some(length) = length(ends[0], ends[1]) {
+                    eight.rest_length[l] = (length as f32).max(LEAST_LENGTH);
+                }
+            }
+        };
+        self.links.eights_mut().for_each(|(eight, start)| set(eight, start));
+        self.borders.eights_mut().for_each(|(eight, start)| set(eight, start));
+        self.limits.eights_mut().for_each(|(eight, start)| set(&mut eight.links, start));
     }
 
     /// Takes the differences of ends from positions when the frame begins, m.

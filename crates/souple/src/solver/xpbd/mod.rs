@@ -179,7 +179,14 @@ impl Xpbd {
         let mut packed = fits.unwrap_or_else(pack);
         let substeps = substeps * packed.softness.cuts(model.frame_dt() / f64::from(substeps));
         let h = model.frame_dt() / f64::from(substeps);
-        self.cut.help = packed.softness.needs_help(h);
+        // Coarse levels and attachments know lengths at rest only; what is held to a skin everywhere needs none of them.
+        let follows = body.layer.as_ref().filter(|layer| !layer.anchors.is_empty());
+        self.cut.help = packed.softness.needs_help(h) && follows.is_none();
+        if let Some(layer) = follows {
+            let rides = &task.control.rides[b];
+            let Packed { links, order, .. } = &mut packed;
+            links.set_lengths(|i, j| rides.length(layer, [i, j].map(|e| order[e] as usize)));
+        }
         self.begin_frame(&mut packed, parallel, state, inverse_masses);
         if let Some(layer) = &body.layer {
             self.keeps.fit(layer, model.frame_dt());
