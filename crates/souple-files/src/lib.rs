@@ -16,6 +16,7 @@ mod load;
 mod movie;
 mod recording;
 mod scene_folder;
+mod takes;
 mod watch;
 
 pub use error::FileError;

@@ -18,7 +18,8 @@ use crate::keys::{Action, Direction, Held, support_moves};
 use crate::panels::files::{FileDialog, Mode};
 use crate::panels::messages::{Remedy, Severity};
 use crate::playback::Showing;
-use crate::tools::{self, Pointer};
+use crate::sight::see_all;
+use crate::tools::Pointer;
 use crate::worker::{AtEnd, Request};
 
 /// Ending of states.
@@ -108,7 +109,7 @@ impl StudioApp {
             Action::Wireframe => self.toggle_wireframe(),
             Action::Cells => self.show_cells = !self.show_cells,
             Action::Focus => self.camera = self.with_seen(|hands, seen| hands.focus(seen)),
-            Action::ShowAll => self.camera = self.with_seen(|_, seen| tools::see_all(seen)),
+            Action::ShowAll => self.camera = self.with_seen(|_, seen| see_all(seen)),
             Action::View(preset) => self.camera.look_from(preset),
             Action::Style(k) => {
                 if let Some(name) = StyleSheet::built_in_names().nth(k) {

@@ -8,9 +8,8 @@ use std::collections::BTreeSet;
 use glam::{Vec2, Vec3};
 use souple::{Command, PinnedVertex};
 
-use crate::tools::{
-    Seen, Selection, body_item, doubles, many, metres_per_pixel, on_plane, selected_positions, support_of,
-};
+use crate::sight::{metres_per_pixel, on_plane};
+use crate::tools::{Seen, Selection, body_item, doubles, many, selected_positions, support_of};
 
 /// How far the arm of the gizmo reaches, pixels.
 pub(crate) const GIZMO_PIXELS: f32 = 80.0;

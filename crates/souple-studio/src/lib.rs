@@ -29,6 +29,7 @@ pub mod ranges;
 pub mod report;
 mod scene_files;
 mod scissors;
+pub mod sight;
 pub mod start;
 pub mod thumbnails;
 pub mod tools;

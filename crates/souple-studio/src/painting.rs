@@ -20,7 +20,8 @@ use souple_viewer::{Item, ItemKind, Moment};
 use crate::app::StudioApp;
 use crate::building::unique_name;
 use crate::document::Object;
-use crate::tools::{Seen, Tool, metres_per_pixel};
+use crate::sight::metres_per_pixel;
+use crate::tools::{Seen, Tool};
 
 /// Distance between the dabs of a stroke, radii of the brush.
 const SPACING: f32 = 0.25;

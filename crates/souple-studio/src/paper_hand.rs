@@ -9,7 +9,8 @@ use souple::Command;
 use souple::paper::{BorderSource, PaperModel};
 use souple_viewer::{Item, ItemKind};
 
-use crate::tools::{Seen, doubles, on_plane};
+use crate::sight::on_plane;
+use crate::tools::{Seen, doubles};
 
 /// How far from a mark a press may be, pixels.
 const MARK_PIXELS: f32 = 12.0;

@@ -11,7 +11,8 @@ use souple::Command;
 use souple_viewer::pick::pick;
 use souple_viewer::{Item, ItemKind};
 
-use crate::tools::{Seen, doubles, metres_per_pixel, position};
+use crate::sight::metres_per_pixel;
+use crate::tools::{Seen, doubles, position};
 
 /// Shortest piece of a cut, pixels.
 const CUT_PIXELS: f32 = 12.0;

@@ -7,6 +7,7 @@ use souple_viewer::Capture;
 use std::sync::Arc;
 
 use super::*;
+use crate::sight::CLOSEST_FOCUS;
 use crate::worker::BodyInfo;
 
 #[path = "touch_tests.rs"]

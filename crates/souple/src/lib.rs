@@ -32,6 +32,7 @@ mod advance;
 mod builder;
 mod bytes;
 pub mod check;
+mod command;
 pub mod contact;
 mod control;
 mod coupled;
@@ -64,7 +65,8 @@ pub mod wrinkles;
 
 pub use adopt::Misfit;
 pub use builder::ModelBuilder;
-pub use control::{Command, Control, MAX_SELECTION, PinTarget};
+pub use command::{Command, MAX_SELECTION};
+pub use control::{Control, PinTarget};
 pub use error::{Error, SceneError};
 pub use health::{Warning, WarningKind};
 pub use measure::Measures;

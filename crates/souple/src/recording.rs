@@ -4,7 +4,7 @@
 //! hash per step. Played again, it names the first step that differs. Every bug report can be one.
 
 use crate::bytes::{Reader, Writer};
-use crate::control::Command;
+use crate::command::Command;
 use crate::error::Error;
 
 const MAGIC: &[u8; 8] = b"SOUPRECD";

@@ -8,8 +8,9 @@ use glam::DVec3;
 
 use crate::adopt::{Misfit, carry_over};
 use crate::advance::{Frame, Workspace};
+use crate::command::{self, Command};
 use crate::contact::ContactPoint;
-use crate::control::{self, Command, Control};
+use crate::control::{Control, collider_pose};
 use crate::energy::FanDrag;
 use crate::error::Error;
 use crate::health::{MAX_HALVINGS, Symptom, Warning, WarningKind};
@@ -505,7 +506,7 @@ impl Simulation {
     /// Where a collider is now.
     pub fn collider_pose(&self, collider: usize) -> Pose {
         let offset = &self.state.collider_offsets[collider];
-        control::collider_pose(&self.model.colliders[collider], offset, &self.posed())
+        collider_pose(&self.model.colliders[collider], offset, &self.posed())
     }
 
     /// Where the vertices of a collider that is a skin are now, its elastic layers included, in its own frame, m; none of what is rigid.
@@ -630,7 +631,7 @@ impl Simulation {
 
     /// Gives a command that takes effect in the next step; refused if it does not fit the scene.
     pub fn command(&mut self, command: Command) -> Result<(), Error> {
-        control::check(&command, &self.model, &self.state, &self.pending)?;
+        command::check(&command, &self.model, &self.state, &self.pending)?;
         self.pending.push(command);
         Ok(())
     }

@@ -2,6 +2,8 @@
 
 use std::f64::consts::PI;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use glam::DVec3;
 
 use crate::math;
@@ -274,7 +276,43 @@ pub fn garment(kind: Garment, edge: f64) -> TriMesh {
         })
         .collect();
     mesh.positions = positions;
+    smooth_hems(&mut mesh);
     mesh
+}
+
+/// How often hems are smoothed.
+const HEMS: u32 = 12;
+
+/// Smooths the rings where a mesh is open, and what is beside them half as much: steps of what was cut become round.
+fn smooth_hems(mesh: &mut TriMesh) {
+    let sides = || mesh.triangles.iter().flat_map(|t| [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])]);
+    let all: BTreeSet<(u32, u32)> = sides().collect();
+    let open: BTreeMap<u32, u32> = all.iter().copied().filter(|(a, b)| !all.contains(&(*b, *a))).collect();
+    let mut around: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    for &(a, b) in &all {
+        around.entry(a).or_default().insert(b);
+        around.entry(b).or_default().insert(a);
+    }
+    // The vertices beside a hem, each with those around it.
+    let beside: Vec<(u32, &BTreeSet<u32>)> = around
+        .iter()
+        .filter(|(v, others)| !open.contains_key(v) && others.iter().any(|o| open.contains_key(o)))
+        .map(|(v, others)| (*v, others))
+        .collect();
+    for _ in 0..HEMS {
+        let before = mesh.positions.clone();
+        let at = |v: u32| before[v as usize];
+        for (&v, &next) in &open {
+            // Half of what each ring moves comes from either neighbour.
+            let (from, to) = (at(v), at(next));
+            mesh.positions[v as usize] += (to - from) * 0.25;
+            mesh.positions[next as usize] += (from - to) * 0.25;
+        }
+        for (v, others) in &beside {
+            let mean = others.iter().map(|o| at(*o)).sum::<DVec3>() / others.len() as f64;
+            mesh.positions[*v as usize] += (mean - at(*v)) * 0.25;
+        }
+    }
 }
 
 /// The surface where a distance is 0, of about those edges, in a box of that half width, height and depth on the ground.
@@ -365,7 +403,7 @@ mod tests {
             let mesh = garment(kind, 0.04);
             mesh.validate().unwrap();
             let sides = mesh.triangles.iter().flat_map(|t| [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])]);
-            let all: std::collections::BTreeSet<(u32, u32)> = sides.collect();
+            let all: BTreeSet<(u32, u32)> = sides.collect();
             let mut edges: Vec<(u32, u32)> =
                 all.iter().copied().filter(|&(a, b)| !all.contains(&(b, a))).collect();
             // Every opening is a ring: as many as it takes to walk all open edges.
