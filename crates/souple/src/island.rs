@@ -442,6 +442,7 @@ impl Touching {
                 weight: 0.0,
                 friction: rule.friction.into(),
                 drift: DVec3::ZERO,
+                is_shared: false,
             };
             for (k, (thing, local)) in owners.into_iter().enumerate() {
                 if thing < works.len() {

@@ -216,9 +216,9 @@ fn an_embedded_ball_lands_on_its_surface() {
     let mut s = start(&scene);
     (0..180).for_each(|_| s.step());
     let measures = s.measures();
-    // On the skin, less what the spring of a contact gives way, nine tenths of it where a single corner bears what lies around it; and it does not
-    // fall: in a step it would get 0.16 m/s. It may roll: its surface has corners, and it need not lie on the right ones.
-    assert!(measures.lowest > 0.19e-3 && measures.lowest < 2.1e-3, "{}", measures.lowest);
+    // On the skin, less what the spring of a contact gives way, three quarters of it where a single corner bears what lies around it; and it does
+    // not fall: in a step it would get 0.16 m/s. It may roll: its surface has corners, and it need not lie on the right ones.
+    assert!(measures.lowest > 0.49e-3 && measures.lowest < 2.1e-3, "{}", measures.lowest);
     assert!((measures.momentum.y / measures.mass).abs() < 0.016, "{}", measures.momentum);
     let highest = s.state().bodies[0].x.iter().map(|x| x.y).fold(0.0, f64::max);
     assert!(highest > 0.9 && highest < 1.1, "{highest}");

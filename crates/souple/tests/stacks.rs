@@ -97,6 +97,23 @@ fn a_heavy_brick_lies_on_light_foam() {
 }
 
 #[test]
+fn a_tilted_brick_does_not_go_through_foam() {
+    let foam = Body {
+        density: Some(50.0),
+        young_modulus: Some(2e4),
+        ..jelly("foam", [0.5, 0.2, 0.5], [10, 4, 10], [-0.25, 0.005, -0.25])
+    };
+    let mut brick = rigid(jelly("brick", [0.22, 0.07, 0.11], [6, 2, 3], [-0.1, 0.3, -0.05]), 2000.0);
+    brick.placement.rotate_deg = [0.0, 20.0, 15.0];
+    brick.velocity = [0.0, -2.0, 0.0];
+    let scene = Scene { bodies: vec![foam, brick], colliders: vec![floor()], ..Scene::default() };
+    let mut s = start(&scene);
+    (0..30).for_each(|_| s.step());
+    assert!(centre(&s, 1).y > 0.2, "{}", centre(&s, 1));
+    assert_eq!(crossings(&s), 0);
+}
+
+#[test]
 fn blocks_slide_over_each_other_as_coulomb_says() {
     // tan of the angle is 0.36, or 0.70; friction of both is 0.5.
     for (degrees, slides) in [(20.0f64, false), (35.0, true)] {

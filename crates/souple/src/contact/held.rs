@@ -9,9 +9,9 @@
 //! no worse than where it began, however many contacts appear at once and however few rounds there are. What is then still too near is put out as
 //! always (`contact/response.rs`, `contact/surfaces.rs`).
 //!
-//! Many vertices of a fine surface may lean on the same few particles. Together they are as stiff as one alone would be: what each is given
-//! is what it has by itself, divided by how much more it gives way when all push. So a finer surface lands as a coarser one does, and the system is no
-//! harder to solve.
+//! Many vertices of a fine surface in cells may lean on the same few particles. Where they lie on something that does not give way, together they are as stiff
+//! as one alone would be: what each is given is what it has by itself, divided by how much more it gives way when all push. So a finer surface lands
+//! as a coarser one does, and the system is no harder to solve. Not between bodies: there a heavy one may lie on a light one, and needs all of it.
 //!
 //! Promised: a function of places, velocities and colliders of the substep, and of nothing else. A body that lies still keeps in its places what it
 //! is pushed with, as the depth of its contacts, so that most steps need two solves. Not for what bounces: there impulses act.
@@ -29,8 +29,8 @@ use crate::model::Model;
 /// How often a substep is solved at most as contacts appear, stick, slide and open.
 pub(crate) const ROUNDS: u32 = 8;
 
-/// Contacts that the system holds are put out by impulses only where they are nearer than this share of their distance: where their law ends.
-pub(crate) const SLACK: f64 = 0.1;
+/// Contacts that the system holds are put out by impulses only where they are nearer than this share of their distance.
+pub(crate) const SLACK: f64 = 0.25;
 
 /// How many times stiffer a contact is than the inertia of what it holds: it lets through 1 / (1 + this) of what would be without it.
 const STIFFNESS: f64 = 50.0;
@@ -94,6 +94,8 @@ pub(crate) struct Meeting {
     pub friction: f64,
     /// Velocity of what is touched, m/s.
     pub drift: DVec3,
+    /// Whether many of its kind may lean on the same few particles: vertices of a surface in cells, on something that does not give way.
+    pub is_shared: bool,
 }
 
 /// The contacts of a system in one substep.
@@ -182,7 +184,9 @@ impl HeldContacts {
         springs.lay_out(mapping);
         load.clear();
         load.resize(v0.len(), 0.0);
-        for (_, row) in springs.springs.iter().zip(springs.rows()).filter(|(spring, _)| spring.is_closed()) {
+        let leaning = springs.springs.iter().zip(springs.rows()).zip(&*meetings);
+        for ((_, row), _) in leaning.filter(|((spring, _), meeting)| spring.is_closed() && meeting.is_shared)
+        {
             row.iter().for_each(|(p, w)| load[*p as usize] += w.abs());
         }
         // Where many lean on the same particles, all together are as stiff as one alone would be.
@@ -192,7 +196,7 @@ impl HeldContacts {
                 let ease = inverse_mass(*p) * w.abs();
                 (alone + ease * w.abs(), all + ease * load[*p as usize])
             });
-            let sharing = if all > alone { all / alone } else { 1.0 };
+            let sharing = if meetings[k].is_shared && all > alone { all / alone } else { 1.0 };
             mobilities[k] = meetings[k].mobility * sharing;
             legs += if springs.springs[k].is_closed() { 1.0 / sharing } else { 0.0 };
         }
@@ -357,6 +361,7 @@ pub(crate) fn meet_colliders(
                 weight,
                 friction: material.friction,
                 drift: (p - before.apply(local)) / h,
+                is_shared: model.bodies[b].rigid.is_none(),
             };
             meet(v, c, meeting);
         }
