@@ -208,7 +208,7 @@ fn readme_and_book_list_every_command() {
 
 #[test]
 fn the_book_explains_every_command_to_a_running_scene() {
-    let source = read("crates/souple/src/control.rs");
+    let source = read("crates/souple/src/command.rs");
     let Some((_, variants)) = source.split_once("pub enum Command {\n") else { panic!("no commands") };
     let is_variant =
         |line: &&str| line.starts_with("    ") && line[4..].starts_with(|c: char| c.is_ascii_uppercase());
