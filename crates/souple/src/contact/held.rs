@@ -297,6 +297,7 @@ fn rub(spring: &mut ContactSpring, push: f64, v: &[DVec3], mobility: f64, h: f64
     let slip = spring.slip(v);
     let speed = slip.length();
     let used = spring.held - slip * spring.grip;
+    let stuck = spring.grip > 0.0 && spring.grip == spring.firm;
     spring.most = spring.friction * push.max(0.0);
     let is_new = spring.firm == 0.0;
     // What it held with it holds with from now on, as far as it can.
@@ -309,8 +310,8 @@ fn rub(spring: &mut ContactSpring, push: f64, v: &[DVec3], mobility: f64, h: f64
         (spring.held, spring.grip) = (spring.multiplier, spring.firm);
         return speed > still;
     }
-    if speed > FAST * spring.most * mobility * h {
-        // Friction cannot turn round what is fast.
+    if stuck || speed > FAST * spring.most * mobility * h {
+        // Friction cannot turn round what is fast; and what begins to slide has no speed yet that tells how strong a brake must be.
         (spring.held, spring.grip) = (spring.friction_force(slip), 0.0);
     } else {
         // A brake that takes what friction takes at this speed never turns the sliding round.
