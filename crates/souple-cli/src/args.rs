@@ -370,12 +370,13 @@ pub struct BakeArgs {
 /// `souple wrinkle`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Characters (.glb) are folded in scenes: `wrinkles` of a collider that is a skin.\n\n\
+    after_help = "Of a .glb or .gltf a clip is played: bones, morph targets, or both. Its rest is how it stands without any.\n\n\
                   Examples:\n  souple wrinkle shirt.obj --cache shirt.pc2 --fabric silk -o folded.glb\n  \
+                  souple wrinkle dancer.glb --mesh dress --clip walk -o folded.glb\n  \
                   souple wrinkle frames/*.obj --rest pattern.obj --radius 0.01 -o folded.pc2"
 )]
 pub struct WrinkleArgs {
-    /// The mesh of a point cache, or the meshes of all frames in order: .obj, .ply, .stl or .3ds, in metres
+    /// An animated .glb or .gltf; the mesh of a point cache; or the meshes of all frames in order: .obj, .ply, .stl or .3ds, in metres
     #[arg(required = true, value_name = "MESH")]
     pub input: Vec<PathBuf>,
     /// Point cache of the mesh: .pc2 or .mdd
@@ -384,6 +385,12 @@ pub struct WrinkleArgs {
     /// The mesh at rest, which folds give its lengths back; the first mesh without it
     #[arg(long, value_name = "MESH")]
     pub rest: Option<PathBuf>,
+    /// Mesh of a .glb that gets folds, by name; may be given several times; all without it
+    #[arg(long, value_name = "NAME")]
+    pub mesh: Vec<String>,
+    /// Clip of a .glb that is played, by name or number; the first without it
+    #[arg(long, value_name = "NAME")]
+    pub clip: Option<String>,
     /// Compare with texture coordinates instead of the mesh at rest
     #[arg(long)]
     pub uv: bool,

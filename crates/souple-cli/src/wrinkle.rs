@@ -1,20 +1,25 @@
-//! `souple wrinkle`: folds on a coarse animation that another program made, as a mesh with a point cache or as a sequence of meshes.
+//! `souple wrinkle`: folds on a coarse animation that another program made, as a glTF file, as a mesh with a point cache or as a sequence of meshes.
 //!
-//! Characters are folded in scenes (`wrinkles` of a collider that is a skin), as are bodies that are simulated.
+//! A glTF file becomes a scene of its own, with a collider that is the skin of a character: so vertices that move as one are joined across seams, and what the
+//! character does as a whole moves no fold.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use glam::DVec3;
 use serde::Serialize;
-use souple::ModelBuilder;
+use souple::fabrics;
 use souple::mesh::TriMesh;
-use souple::scene::{Body, FoldPattern, FoldSide, InlineMesh, Layout, Scene, Shape, Springs, Wrinkling};
+use souple::scene::{
+    Body, Character, Collider, ColliderShape, FoldPattern, FoldSide, InlineMesh, Layout, PlayedClip, RigSource, Scene, Shape,
+    SkinShape, Springs, Time, Wrinkling,
+};
 use souple::wrinkles::{Isometry, Projector, Tracker, Wrinkles};
-use souple_files::disk;
+use souple::{ModelBuilder, Simulation};
+use souple_files::{SceneFolder, disk};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
 use souple_formats::export::point_cache::{PointCacheBudget, read_mdd, read_pc2};
-use souple_formats::import::{Limits, MeshFormat, read_mesh};
+use souple_formats::import::{Limits, MeshFormat, read_mesh, read_rig};
 
 use crate::args::WrinkleArgs;
 use crate::failure::{Failure, Outcome};
@@ -23,6 +28,11 @@ use crate::report::{Progress, say, say_json};
 
 /// Files that can be written, by their ending.
 const ENDINGS: [&str; 3] = ["glb", "pc2", "mdd"];
+
+/// Name of the character that a glTF file becomes.
+const WEARER: &str = "wearer";
+/// Most frames of a clip.
+const MAX_FRAMES: f64 = 1e6;
 
 /// What is said of folds; pairs are of the animation as it was given and as it is written.
 #[derive(Serialize)]
@@ -50,10 +60,18 @@ pub fn run(args: &WrinkleArgs) -> Outcome {
         }
         disk::check_writable(path)?;
     }
-    let (rest, frames) = read(args)?;
-    let wrinkles = compile(args, &rest)?;
     let name = args.input[0].file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let (animation, mut report) = fold(&wrinkles, &rest, &frames, args.fps, name);
+    let is_character = |path: &PathBuf| MeshFormat::from_extension(&ending(path)) == Some(MeshFormat::Gltf);
+    let (animation, mut report) = if args.input.iter().any(is_character) {
+        fold_character(args, name)?
+    } else {
+        if !args.mesh.is_empty() || args.clip.is_some() {
+            return Err(Failure::Usage("--mesh and --clip are of .glb and .gltf files".to_owned()));
+        }
+        let (rest, frames) = read(args)?;
+        let wrinkles = compile(args, &rest)?;
+        fold(&wrinkles, &rest, &frames, args.fps, name)
+    };
     let mut writer = Writer::new();
     args.output.iter().for_each(|path| writer.animation_file(path, &ending(path), &animation));
     if let Some(failure) = writer.failures.into_iter().next() {
@@ -78,7 +96,7 @@ fn mesh(path: &Path) -> Result<TriMesh, Failure> {
         return Err(Failure::file(
             path,
             "cannot tell what mesh this is from its ending",
-            "give .obj, .ply, .stl or .3ds",
+            "give .glb, .obj, .ply, .stl or .3ds",
         ));
     };
     let bytes = disk::read(path, limits.max_bytes, "mesh")?;
@@ -160,6 +178,16 @@ fn read(args: &WrinkleArgs) -> Result<(TriMesh, Vec<Vec<DVec3>>), Failure> {
     Ok((rest, frames))
 }
 
+/// What the user said about folds.
+fn wrinkling(args: &WrinkleArgs, radius: Option<f64>) -> Wrinkling {
+    Wrinkling {
+        smallest_radius: radius,
+        side: if args.inwards { FoldSide::In } else { FoldSide::Out },
+        pattern: if args.uv { FoldPattern::Uv } else { FoldPattern::Rest },
+        ..Wrinkling::default()
+    }
+}
+
 /// The folds of the mesh, checked as those of a body of a scene are.
 fn compile(args: &WrinkleArgs, rest: &TriMesh) -> Result<Wrinkles, Failure> {
     let inline = InlineMesh {
@@ -172,12 +200,7 @@ fn compile(args: &WrinkleArgs, rest: &TriMesh) -> Result<Wrinkles, Failure> {
         shape: Shape::Mesh(inline),
         fabric: Some(args.fabric.clone()),
         springs: Springs { layout: Layout::Graph(1), ..Springs::default() },
-        wrinkles: Some(Wrinkling {
-            smallest_radius: args.radius,
-            side: if args.inwards { FoldSide::In } else { FoldSide::Out },
-            pattern: if args.uv { FoldPattern::Uv } else { FoldPattern::Rest },
-            ..Wrinkling::default()
-        }),
+        wrinkles: Some(wrinkling(args, args.radius)),
         ..Body::default()
     };
     let scene = Scene { bodies: vec![body], ..Scene::default() };
@@ -219,14 +242,8 @@ fn fold(
         drawn.push(Frame { positions, velocities: Vec::new() });
         progress.advance();
     }
-    let report = WrinkleReport {
-        frames: frames.len(),
-        vertices: [rest.positions.len(), wrinkles.fine.shares.len()],
-        folds: most,
-        compression: worst.map(|found| found.compression),
-        across: worst.map(|found| found.mean_across),
-        files: Vec::new(),
-    };
+    let vertices = [rest.positions.len(), wrinkles.fine.shares.len()];
+    let report = WrinkleReport::new(frames.len(), vertices, most, worst);
     let body = BodyAnimation {
         name,
         triangles: wrinkles.fine.triangles.clone(),
@@ -237,7 +254,128 @@ fn fold(
     (Animation { fps, bodies: vec![body] }, report)
 }
 
+/// The scene in which a clip of a glTF file is played, and how many frames it has.
+fn character_scene(args: &WrinkleArgs) -> Result<(Scene, usize), Failure> {
+    let [path] = &args.input[..] else {
+        return Err(Failure::Usage("a .glb has all of its frames; give it alone".to_owned()));
+    };
+    if args.cache.is_some() || args.rest.is_some() {
+        return Err(Failure::Usage("a .glb has its own frames and its own rest; leave --cache and --rest out".to_owned()));
+    }
+    let limits = Limits::default();
+    let bytes = disk::read(path, limits.max_bytes, "animation")?;
+    let folder = SceneFolder::of_scene(path, false);
+    let mut beside = |uri: &str| folder.read(uri, limits.max_bytes, "buffer");
+    let rig = read_rig(&bytes, &limits, &mut beside)
+        .map_err(|error| Failure::file(path, error, "repair the file, or export it again"))?;
+    let clip = match &args.clip {
+        None => rig.clips.first().map(|_| 0),
+        Some(name) => {
+            let by_number = || name.parse().ok().filter(|k: &usize| *k < rig.clips.len());
+            rig.clips.iter().position(|clip| clip.name == *name).or_else(by_number)
+        }
+    };
+    let Some(clip) = clip else {
+        let known = rig.clips.iter().map(|clip| format!("'{}'", clip.name)).collect::<Vec<_>>().join(", ");
+        return Err(match (&args.clip, known.is_empty()) {
+            (Some(name), false) => {
+                Failure::file(path, format!("there is no clip '{name}'"), format!("it has: {known}"))
+            }
+            _ => Failure::file(path, "it holds no animation", "export it with one, or give a mesh with --cache"),
+        });
+    };
+    let ends = rig.clips[clip].channels.iter().filter_map(|channel| channel.times.last());
+    let duration = ends.fold(0.0f64, |longest, end| longest.max(*end));
+    let frames = (duration * args.fps).ceil() + 1.0;
+    if !(frames <= MAX_FRAMES) {
+        let problem = format!("its clip '{}' would be {frames} frames", rig.clips[clip].name);
+        return Err(Failure::file(path, problem, "give a smaller --fps"));
+    }
+    let Some(fabric) = fabrics::fabric(&args.fabric) else {
+        let known = fabrics::FABRICS.iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
+        return Err(Failure::Usage(format!("there is no fabric '{}'; there are: {known}", args.fabric)));
+    };
+    let play = PlayedClip { name: clip.to_string(), repeat: false, ..PlayedClip::default() };
+    let meshes = (!args.mesh.is_empty()).then(|| args.mesh.clone());
+    let scene = Scene {
+        time: Time { fps: args.fps, frames: frames as u32 },
+        characters: vec![Character {
+            name: WEARER.into(),
+            rig: RigSource::Inline(rig),
+            clips: vec![play],
+            ..Character::default()
+        }],
+        colliders: vec![Collider {
+            name: "cloth".into(),
+            shape: ColliderShape::Skin(SkinShape { character: WEARER.into(), meshes, ..SkinShape::default() }),
+            wrinkles: Some(wrinkling(args, args.radius.or(Some(fabric.fold_radius)))),
+            ..Collider::default()
+        }],
+        ..Scene::default()
+    };
+    Ok((scene, frames as usize))
+}
+
+/// Folds every frame of a clip of a glTF file.
+fn fold_character(args: &WrinkleArgs, name: String) -> Result<(Animation, WrinkleReport), Failure> {
+    let (scene, frames) = character_scene(args)?;
+    let model = ModelBuilder::new(&scene).build().map_err(|error| {
+        let field = match error.field.as_str() {
+            "collider[0].wrinkles.smallest_radius" => "--radius".to_owned(),
+            "collider[0].shape.skin.meshes" => "--mesh".to_owned(),
+            other => other.replace("collider[0].", "").replace("character[0].", ""),
+        };
+        let problem = error.problem.replace(&format!("'{WEARER}'"), "the file");
+        Failure::file(&args.input[0], format!("{field}: {problem}"), error.help.clone())
+    })?;
+    let mut played = Simulation::new(model);
+    let cloth = &played.model().colliders[0];
+    let (Some(wrinkles), Some(mesh)) = (cloth.wrinkles.clone(), cloth.form.mesh().cloned()) else {
+        return Err(Failure::file(&args.input[0], "it has no surface", ""));
+    };
+    let (mut drawn, mut most) = (Vec::with_capacity(frames), 0);
+    let mut worst: [Isometry; 2] = [Isometry { mean_across: 1.0, ..Isometry::default() }; 2];
+    let mut progress = Progress::new("frame", frames as u64);
+    for k in 0..frames {
+        if k > 0 {
+            played.step();
+        }
+        let pose = played.collider_pose(0);
+        let places = played.wrinkled_skin(0).unwrap_or_default();
+        if places.is_empty() {
+            return Err(Failure::file(&args.input[0], format!("frame {k} has a number that is not finite"), ""));
+        }
+        let positions = places.iter().map(|p| pose.apply(*p).as_vec3().to_array()).collect();
+        drawn.push(Frame { positions, velocities: Vec::new() });
+        most = most.max(played.state().skin_folds[0].curves.len());
+        if let Some(found) = played.skin_isometry(0).filter(|found| found[0].compression > worst[0].compression) {
+            worst = found;
+        }
+        progress.advance();
+    }
+    let report = WrinkleReport::new(frames, [mesh.positions.len(), wrinkles.fine.shares.len()], most, worst);
+    let body = BodyAnimation {
+        name,
+        triangles: wrinkles.fine.triangles.clone(),
+        lines: Vec::new(),
+        uvs: wrinkles.fine.uvs(&mesh.uvs).into_iter().map(|uv| uv.map(|c| c as f32)).collect(),
+        frames: drawn,
+    };
+    Ok((Animation { fps: args.fps, bodies: vec![body] }, report))
+}
+
 impl WrinkleReport {
+    fn new(frames: usize, vertices: [usize; 2], folds: usize, worst: [Isometry; 2]) -> WrinkleReport {
+        WrinkleReport {
+            frames,
+            vertices,
+            folds,
+            compression: worst.map(|found| found.compression),
+            across: worst.map(|found| found.mean_across),
+            files: Vec::new(),
+        }
+    }
+
     fn print(&self) -> Result<(), Failure> {
         say(&format!(
             "{} frames, {} vertices → {}, {} folds at most; where it is compressed most: {:.1} % → {:.1} %, length across {:.3} → {:.3}",

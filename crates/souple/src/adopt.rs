@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 use thiserror::Error;
 
 use crate::control::{collider_pose, pin_position, scripted_pose};
@@ -83,7 +83,7 @@ pub(crate) fn carry_over(old: &Model, new: &Model, state: &State) -> Result<Stat
         body.topology = carry_topology(&old.bodies[b], &new.bodies[b], &body.topology)?;
         // What has flowed stays so, if there are the same elements to flow.
         if body.plastic.len() != new.bodies[b].plastic_elements() {
-            body.plastic = vec![DMat3::IDENTITY; new.bodies[b].plastic_elements()];
+            body.plastic = new.bodies[b].unflowed();
         }
         let BodyState { pinned, pin_offsets, .. } = body;
         for pin in pinned {
@@ -183,7 +183,7 @@ fn reanchored(pin: &PinnedVertex, set: &PinModel, place: DVec3, posed: &Posed) -
         (PinCarrier::Script, Some(motion)) => pose_at(motion, set.pivot, posed.time),
         (PinCarrier::Script, None) => Pose::IDENTITY,
         (PinCarrier::Bone(bone), _) => bone.motion(posed),
-        (PinCarrier::Skin { .. } | PinCarrier::Layer, _) => return *pin,
+        (PinCarrier::Skin { .. } | PinCarrier::Layer | PinCarrier::Paper(_), _) => return *pin,
     };
     PinnedVertex { anchor: scripted.apply_inverse(place), ..*pin }
 }

@@ -647,9 +647,9 @@ impl Workspace {
 
     /// Lets elements give way for good where they are strained too far.
     fn flow(&mut self, model: &Model) {
-        let BodyState { x, plastic, .. } = &mut self.candidate;
+        let BodyState { x, topology, plastic, .. } = &mut self.candidate;
         if !plastic.is_empty() {
-            model.bodies[self.b].energies.iter().for_each(|e| e.flow(x, self.h, plastic));
+            model.bodies[self.b].energies.iter().for_each(|e| e.flow(topology, x, self.h, plastic));
         }
     }
 

@@ -496,7 +496,7 @@ fn lint_characters(model: &Model, say: &mut impl FnMut(String, String, String)) 
             Carrier::Skin { character, .. } => *character == c,
         };
         let holds = |pin: &PinModel| match &pin.carrier {
-            PinCarrier::Script => false,
+            PinCarrier::Script | PinCarrier::Paper(_) => false,
             PinCarrier::Bone(bone) => bone.character == c,
             PinCarrier::Skin { character, .. } => *character == c,
             // What has such supports is a layer.

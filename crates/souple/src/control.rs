@@ -12,6 +12,7 @@ use crate::math::{self, Pose};
 use crate::mesh::bounds;
 use crate::model::{BodyModel, Carrier, ColliderModel, Model, PinCarrier};
 use crate::motion::{Jump, furthest_way, jump, pose_at};
+use crate::paper::between;
 use crate::scene::Wind;
 use crate::skin::{CharacterModel, Posed, Rides, SkinPoint};
 use crate::state::{BodyState, Fan, Grab, PinnedVertex, State};
@@ -366,6 +367,11 @@ pub(crate) fn pin_position(
         (PinCarrier::Script, Some(motion)) => pose_at(motion, set.pivot, posed.time).apply(pin.anchor),
         (PinCarrier::Script, None) => pin.anchor,
         (PinCarrier::Bone(bone), _) => bone.motion(posed).apply(pin.anchor),
+        (PinCarrier::Paper(keys), _) => {
+            let at = set.vertices.binary_search(&pin.vertex).ok();
+            let place = between(keys, posed.time).zip(at);
+            place.map_or(pin.anchor, |((from, to, part), at)| from[at].lerp(to[at], part))
+        }
         (PinCarrier::Layer, _) => {
             let layer = model.bodies[body].layer.as_ref();
             layer.and_then(|l| l.place(&model.characters, posed, pin.vertex)).unwrap_or(pin.anchor)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 use crate::contact::primitives::Primitive;
 use crate::contact::response::ContactMaterial;
@@ -167,20 +167,30 @@ impl BodyModel {
         self.energies.iter().map(|e| e.plastic_elements()).sum()
     }
 
-    /// Whether it is a sheet or rope whose particles can be doubled: elements, followers, matched shapes, layers of skins and folds know theirs by
+    /// What these have in the state before anything has given way.
+    pub fn unflowed(&self) -> Vec<DMat3> {
+        self.energies.iter().flat_map(|e| std::iter::repeat_n(e.unflowed(), e.plastic_elements())).collect()
+    }
+
+    /// Whether an element could have flowed to that. Elements that may are all of one energy.
+    pub(crate) fn may_flow_to(&self, plastic: &DMat3) -> bool {
+        self.energies.iter().filter(|e| e.plastic_elements() > 0).all(|e| e.may_flow_to(plastic))
+    }
+
+    /// Whether it is a sheet or rope whose particles can be doubled: elements, what creases, followers, matched shapes, layers of skins and folds know theirs by
     /// number.
     pub fn can_be_cut(&self) -> bool {
         !self.topology.is_solid()
             && self.topology.mapping.is_empty()
             && self.layer.is_none()
             && self.wrinkles.is_none()
-            && self.energies.iter().all(|e| e.name() != "shape matching")
+            && self.energies.iter().all(|e| e.name() != "shape matching" && e.plastic_elements() == 0)
     }
 
     /// Whether all its supports, of which it has some, or all that holds a part of a skin, follow that character.
     pub fn hangs_on(&self, character: usize) -> bool {
         let follows = |pin: &PinModel| match &pin.carrier {
-            PinCarrier::Script => false,
+            PinCarrier::Script | PinCarrier::Paper(_) => false,
             PinCarrier::Bone(bone) => bone.character == character,
             PinCarrier::Skin { character: followed, .. } => *followed == character,
             PinCarrier::Layer => self.layer.as_ref().is_some_and(|layer| layer.character == character),
@@ -262,6 +272,8 @@ pub enum PinCarrier {
     Script,
     /// A bone, as one.
     Bone(BoneCarrier),
+    /// The border of a sheet of paper: times, s, ascending, and where each of them is then, m.
+    Paper(Vec<(f64, Vec<DVec3>)>),
     /// The skin of a character.
     Skin {
         /// Number of the character.

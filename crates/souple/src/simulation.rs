@@ -28,7 +28,7 @@ use crate::skin::Posed;
 use crate::snapshot;
 use crate::solver::CutShort;
 use crate::state::{BodyState, State};
-use crate::wrinkles::{Isometry, SceneFolds};
+use crate::wrinkles::{self, Isometry, SceneFolds};
 
 /// A linear solve that was stopped is told of from so many times its tolerance on.
 const WORTH_TELLING: f64 = 3.0;
@@ -577,29 +577,16 @@ impl Simulation {
     /// The surface of a body with folds, which is drawn instead of its own: the vertices of [`Wrinkles::fine`](crate::wrinkles::Wrinkles::fine), m. None of bodies without folds, and of
     /// those that were cut since.
     pub fn wrinkled(&self, body: usize) -> Option<&[DVec3]> {
-        let keep_out = |places: &mut [DVec3]| self.keep_out_of_colliders(body, places);
+        let keep_out =
+            |coarse: &[DVec3], places: &mut [DVec3]| wrinkles::keep_body_out(self, body, coarse, places);
         self.folds.body(&self.model, &self.state, body, keep_out)
     }
 
     /// The surface of a collider that is a skin with folds, in the frame of its character, m: the vertices of [`Wrinkles::fine`](crate::wrinkles::Wrinkles::fine).
     pub fn wrinkled_skin(&self, collider: usize) -> Option<&[DVec3]> {
-        self.folds.skin(&self.model, &self.state, collider, || self.skin_places(collider))
-    }
-
-    /// Puts points that folds have moved into colliders by formula back to their surface (ROH-86): the fold is lost there.
-    fn keep_out_of_colliders(&self, body: usize, places: &mut [DVec3]) {
-        let skin = self.model.bodies[body].skin;
-        for (c, collider) in self.model.colliders.iter().enumerate() {
-            let Some(shape) = collider.form.primitive() else { continue };
-            let pose = self.collider_pose(c);
-            let (low, high) = shape.bounds(&pose, skin);
-            for place in places.iter_mut().filter(|p| p.cmpge(low).all() && p.cmple(high).all()) {
-                let (distance, normal) = shape.signed_distance_and_normal(pose.apply_inverse(*place));
-                if distance < skin {
-                    *place += pose.rotate(normal) * (skin - distance);
-                }
-            }
-        }
+        let keep_out =
+            |coarse: &[DVec3], places: &mut [DVec3]| wrinkles::keep_skin_out(self, collider, coarse, places);
+        self.folds.skin(&self.model, &self.state, collider, || self.skin_places(collider), keep_out)
     }
 
     /// How near the surface that is simulated, and the one that is drawn with folds, are to the pattern of a body.

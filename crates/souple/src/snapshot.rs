@@ -148,7 +148,7 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
         if pinned.iter().any(|p| p.vertex as usize >= n || !known_set(p)) {
             return r.fail(format!("a support of body '{}' is not there", body.name));
         }
-        let plastic = vec![DMat3::IDENTITY; body.plastic_elements()];
+        let plastic = body.unflowed();
         Ok(BodyState { x, v, plastic, topology, pinned, pin_offsets, frozen, still_frames: 0 })
     })?;
     let collider_offsets = r.list(56, |r| {
@@ -179,6 +179,12 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
             let plastic = r.list(72, restore_plastic)?;
             if plastic.len() != body.plastic.len() {
                 return r.fail(format!("the elements of body '{}' are not those of the scene", model.name));
+            }
+            if !plastic.iter().all(|shape| model.may_flow_to(shape)) {
+                return r.fail(format!(
+                    "an element of body '{}' has flowed to no shape that it can have",
+                    model.name
+                ));
             }
             body.plastic = plastic;
         }
@@ -299,9 +305,7 @@ fn restore_plastic(r: &mut Reader) -> Result<DMat3, Error> {
     for number in &mut numbers {
         *number = r.f64()?;
     }
-    let plastic = DMat3::from_cols_array(&numbers);
-    let is_sound = (plastic.determinant() - 1.0).abs() < 1e-6;
-    if is_sound { Ok(plastic) } else { r.fail("an element has flowed to a shape of another volume") }
+    Ok(DMat3::from_cols_array(&numbers))
 }
 
 fn restore_fan(r: &mut Reader) -> Result<Fan, Error> {

@@ -43,7 +43,8 @@ pub struct BodyState {
     pub x: Vec<DVec3>,
     /// Velocities, m/s.
     pub v: Vec<DVec3>,
-    /// What each element has flowed to against the shape of the model, Fₚ, with determinant 1; empty if none may (`energy/plastic.rs`).
+    /// What each element has flowed to: of solids, against the shape of the model, Fₚ with determinant 1 (`energy/plastic.rs`); of sheets the second
+    /// derivatives that they keep, 1/m (`energy/crease.rs`); empty if none may.
     pub plastic: Vec<DMat3>,
     /// What joins the particles now; the model's until the body tears.
     pub topology: Arc<Topology>,
@@ -124,7 +125,7 @@ impl State {
                     BodyState {
                         x: body.topology.rest_positions.clone(),
                         v: vec![body.velocity; body.topology.len()],
-                        plastic: vec![DMat3::IDENTITY; body.plastic_elements()],
+                        plastic: body.unflowed(),
                         topology: Arc::clone(&body.topology),
                         pinned,
                         pin_offsets: vec![DVec3::ZERO; body.pins.len()],

@@ -3,8 +3,8 @@
 
 use glam::{DMat3, DVec3};
 use souple::energy::{
-    Aerodynamics, Area, Bending, Configuration, Dissipation, End, Energy, FanDrag, Grabs, Gravity, Link,
-    Links, PairBlock, Part, Pulls, ShapeMatching, Springs, Viscous, Volume, panel_force,
+    Aerodynamics, Area, Bending, Configuration, Creasing, Dissipation, End, Energy, FanDrag, Grabs, Gravity,
+    Link, Links, PairBlock, Part, Pulls, ShapeMatching, Springs, Viscous, Volume, panel_force,
 };
 use souple::math::{rotation, uniform};
 use souple::mesh::{Topology, enclosed_volume};
@@ -240,6 +240,33 @@ fn bending_obeys_the_law() {
     let bent = curved.force(&Bending, &curved.x, &still).iter().map(|f| f.length()).fold(0.0, f64::max);
     let largest = curved.force(&Bending, &moved, &still).iter().map(|f| f.length()).fold(0.0, f64::max);
     assert!(largest < 0.05 * bent, "{largest} of {bent}");
+}
+
+#[test]
+fn sheets_that_keep_bends_obey_the_law() {
+    let mut setup = Setup::new(1.0);
+    setup.topology.bending = 0.02;
+    setup.topology.creases = true;
+    setup.topology.rebuild_derived();
+    let of = Creasing::new(5.0, f64::INFINITY, &setup.topology);
+    // Nothing kept is plain bending.
+    let still = vec![DVec3::ZERO; setup.x.len()];
+    let apart = |setup: &Setup| {
+        let (one, other) = (setup.force(&of, &setup.x, &still), setup.force(&Bending, &setup.x, &still));
+        one.iter().zip(other).map(|(a, b)| a.distance(b)).fold(0.0, f64::max)
+    };
+    assert_eq!(apart(&setup), 0.0);
+    of.flow(&setup.topology.clone(), &setup.x, 0.01, {
+        setup.plastic = vec![DMat3::ZERO; of.plastic_elements()];
+        &mut setup.plastic
+    });
+    assert!(apart(&setup) > 0.0);
+    check_gradient(&of, &setup);
+    check_blocks(&of, &setup);
+    check_internal(&of, &setup);
+    // To flow takes energy away.
+    let value = |plastic: &[DMat3]| of.value(&Configuration { plastic, ..setup.q(&setup.x, &setup.v) });
+    assert!(value(&setup.plastic) < value(&[]));
 }
 
 #[test]

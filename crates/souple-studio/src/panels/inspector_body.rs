@@ -165,6 +165,7 @@ pub fn for_form(body: &Body) -> Body {
         rigid: body.rigid,
         thickness: body.thickness,
         bending: body.bending,
+        creasing: body.creasing,
         area_stiffness: body.area_stiffness,
         inside: body.inside,
         dials: body.dials,

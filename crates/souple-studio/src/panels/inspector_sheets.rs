@@ -20,6 +20,7 @@ use crate::document::Object;
 pub fn paper_line(paper: &Paper) -> String {
     match (&paper.border, paper.size) {
         (PaperBorder::Case(name), _) => format!("border '{name}'"),
+        (PaperBorder::Growing(growing), _) => format!("border '{}', growing", growing.case),
         (PaperBorder::Body(name), _) => format!("border of '{name}'"),
         (_, Some([width, height])) => format!("{:.0} × {:.0} mm", 1e3 * width, 1e3 * height),
         _ => format!("{} corners", paper.pattern.len()),

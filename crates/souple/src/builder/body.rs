@@ -18,8 +18,8 @@ use super::world::{check_motion, share};
 use super::wrinkles::build_wrinkles;
 use super::{Checked, STIFFEST, finite, not_negative, positive, stiffness, vector, wrong};
 use crate::energy::{
-    Aerodynamics, Area, Bending, Dissipation, Energy, Grabs, Gravity, InUse, Pulls, RandomForce, Springs,
-    Viscous, Volume,
+    Aerodynamics, Area, Bending, Creasing, Dissipation, Energy, Grabs, Gravity, InUse, Pulls, RandomForce,
+    Springs, Viscous, Volume,
 };
 use crate::fabrics::{FABRICS, Fabric, fabric};
 use crate::mesh::layout::{self, FamilyParameters, Stiffness, Surface};
@@ -29,6 +29,7 @@ use crate::mesh::{Spring, SpringFamily, Topology, bounds, enclosed_volume, open_
 use crate::model::{BodyModel, GroupModel, LimitModel, PinCarrier, PinModel};
 use crate::scene::SurfaceContact;
 use crate::scene::{Body, Family, Layout, LengthLimit, Shape, SolverKind, Wind};
+use crate::solver::solver_name;
 
 /// Whether shape matching alone holds it together.
 fn is_matched_alone(body: &Body) -> bool {
@@ -159,6 +160,7 @@ pub(super) fn build_body(
         },
         ..Topology::default()
     };
+    topology.creases = body.creasing.is_some();
     topology.rebuild_derived();
     let wrinkles = build_wrinkles(at, body, fabric, &placed)?;
 
@@ -178,8 +180,10 @@ pub(super) fn build_body(
     if let Some(matching) = build_shape_matching(at, body, &groups[group], &topology)? {
         energies.push(matching);
     }
-    if topology.bending > 0.0 {
-        energies.push(Box::new(Bending));
+    match build_creasing(at, body, &groups[group], &topology)? {
+        Some(creasing) => energies.push(Box::new(creasing)),
+        None if topology.bending > 0.0 => energies.push(Box::new(Bending)),
+        None => {}
     }
     let area_stiffness = match dials.area_stiffness {
         Some(stiffness) => stiffness,
@@ -263,6 +267,49 @@ pub(super) fn build_body(
         wrinkles,
         is_paper: false,
     })
+}
+
+/// When a sheet keeps a bend for good; none if it never does.
+fn build_creasing(
+    at: &str,
+    body: &Body,
+    group: &GroupModel,
+    topology: &Topology,
+) -> Checked<Option<Creasing>> {
+    let Some(given) = &body.creasing else { return Ok(None) };
+    let field = format!("{at}.creasing");
+    if topology.triangles.is_empty() || topology.is_solid() || body.rigid {
+        return wrong(&field, "only sheets keep creases", "leave it out; solids have `plasticity`");
+    }
+    if topology.bending <= 0.0 {
+        return wrong(&field, "the sheet bends freely, so there is nothing to keep", "give `bending` in N·m");
+    }
+    if body.tear.is_some() {
+        return wrong(&field, "a sheet that keeps creases does not tear", "leave out one of the two");
+    }
+    // These know bending by formulas of their own, in which a sheet is at rest as it was built.
+    let has_own = matches!(
+        group.solver,
+        SolverKind::ProjectiveDynamics
+            | SolverKind::VertexBlockDescent
+            | SolverKind::Xpbd
+            | SolverKind::Goals
+            | SolverKind::ImplicitFilter
+            | SolverKind::QuasiStatic
+    );
+    if has_own {
+        return wrong(
+            &field,
+            format!("the solver `{}` of group '{}' does not know it", solver_name(group.solver), group.name),
+            "use `implicit_euler_cg`, `implicit_euler_cholesky`, or an explicit solver",
+        );
+    }
+    let elastic = 1.0 / positive(&format!("{field}.radius"), given.radius, "m")?;
+    let creep = match given.creep {
+        Some(creep) => positive(&format!("{field}.creep"), creep, "1/s")?,
+        None => f64::INFINITY,
+    };
+    Ok(Some(Creasing::new(elastic, creep, topology)))
 }
 
 fn surface_contact(at: &str, body: &Body) -> Checked<Option<SurfaceContact>> {

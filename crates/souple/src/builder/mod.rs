@@ -26,7 +26,7 @@ use character::Characters;
 use elastic::{check_goals, show_layers};
 use link::build_links;
 use look::{check_look, check_view};
-use paper::build_paper;
+use paper::{build_paper, carry_pins_by_paper};
 use world::{build_collider, build_pairs, check_distances, check_wind, share};
 
 use crate::energy::HeldLinks;
@@ -208,6 +208,7 @@ impl<'a> ModelBuilder<'a> {
             check_look(&format!("paper[{p}]"), paper.look.as_ref())?;
             papers.push(build_paper(&format!("paper[{p}]"), paper, &mut bodies)?);
         }
+        carry_pins_by_paper(scene, &papers, &mut bodies)?;
         let mut model = Model {
             name: scene.name.clone(),
             gravity,

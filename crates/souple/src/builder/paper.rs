@@ -2,14 +2,18 @@
 
 use glam::{DVec2, DVec3};
 
-use super::{Checked, finite, vector, wrong};
+use super::{Checked, finite, positive, vector, wrong};
 use crate::error::SceneError;
 use crate::math::rotation;
-use crate::model::BodyModel;
+use crate::model::{BodyModel, PinCarrier};
 use crate::paper::{
-    BorderSource, Case, HandleModel, PaperError, PaperModel, Pattern, Rules, Scratch, laid_flat, outline,
+    BorderSource, Case, HandleModel, PaperError, PaperModel, Pattern, Rules, Scratch, along, laid_flat,
+    outline,
 };
-use crate::scene::{BorderKey, Paper, PaperBorder, PaperHandle, Placement, Vec3};
+use crate::scene::{BorderKey, GrowingBorder, Paper, PaperBorder, PaperHandle, Placement, Scene, Vec3};
+
+/// Key frames of a border that grows: in between, points go straight, and lengths are off by a millionth.
+const GROWING_STEPS: u32 = 60;
 
 /// Compiles a sheet. A body that gives it its border is drawn by it from then on.
 pub(super) fn build_paper(at: &str, paper: &Paper, bodies: &mut [BodyModel]) -> Checked<PaperModel> {
@@ -18,7 +22,8 @@ pub(super) fn build_paper(at: &str, paper: &Paper, bodies: &mut [BodyModel]) -> 
         move |error: PaperError| SceneError::new(field.clone(), error.to_string(), help(&error))
     };
     let place = placement(at, &paper.placement)?;
-    let has_own = matches!(paper.border, PaperBorder::Case(_) | PaperBorder::Body(_));
+    let has_own =
+        matches!(paper.border, PaperBorder::Case(_) | PaperBorder::Growing(_) | PaperBorder::Body(_));
     if has_own && (paper.size.is_some() || !paper.pattern.is_empty()) {
         return wrong(
             &format!("{at}.border"),
@@ -59,14 +64,24 @@ pub(super) fn build_paper(at: &str, paper: &Paper, bodies: &mut [BodyModel]) -> 
             let start = rules.matched(first).map_err(border)?;
             (rules, BorderSource::Keys(keys), start)
         }
+        PaperBorder::Growing(GrowingBorder { case, seconds }) => {
+            let case = known_case(&format!("{at}.border.growing.case"), case)?;
+            let seconds = positive(&format!("{at}.border.growing.seconds"), *seconds, "s")?;
+            let (pattern, borders) = case.growing(GROWING_STEPS).map_err(refuse("border.growing"))?;
+            let rules = Rules::new(pattern, paper.folding).map_err(refuse("folding"))?;
+            let turned = |p: &DVec3| place(DVec3::new(p.x, p.z, -p.y));
+            let keys: Vec<(f64, Vec<DVec3>)> = (0u32..)
+                .zip(&borders)
+                .map(|(k, border)| {
+                    let time = seconds * f64::from(k) / f64::from(GROWING_STEPS);
+                    (time, border.iter().map(turned).collect())
+                })
+                .collect();
+            let start = rules.matched(&keys[0].1).map_err(border)?;
+            (rules, BorderSource::Keys(keys), start)
+        }
         PaperBorder::Case(name) => {
-            let Some(case) = Case::named(name) else {
-                return wrong(
-                    &format!("{at}.border.case"),
-                    format!("there is no border '{name}'"),
-                    format!("known: {}", Case::ALL.map(Case::name).join(", ")),
-                );
-            };
+            let case = known_case(&format!("{at}.border.case"), name)?;
             let (pattern, points) = case.make().map_err(refuse("border.case"))?;
             let rules = Rules::new(pattern, paper.folding).map_err(refuse("folding"))?;
             let points: Vec<DVec3> = points.iter().map(|p| place(DVec3::new(p.x, p.z, -p.y))).collect();
@@ -97,6 +112,102 @@ pub(super) fn build_paper(at: &str, paper: &Paper, bodies: &mut [BodyModel]) -> 
     model.advance(&mut first, &mut Scratch::default(), 0.0, |_| None).map_err(refuse("handle"))?;
     model.start = first.crumple;
     Ok(model)
+}
+
+fn known_case(field: &str, name: &str) -> Checked<Case> {
+    match Case::named(name) {
+        Some(case) => Ok(case),
+        None => wrong(
+            field,
+            format!("there is no border '{name}'"),
+            format!("known: {}", Case::ALL.map(Case::name).join(", ")),
+        ),
+    }
+}
+
+/// Supports along the outline of a flat body that follow the border of a sheet of the same pattern.
+pub(super) fn carry_pins_by_paper(
+    scene: &Scene,
+    papers: &[PaperModel],
+    bodies: &mut [BodyModel],
+) -> Checked<()> {
+    for (b, (written, body)) in scene.bodies.iter().zip(bodies).enumerate() {
+        for (p, (pin, set)) in written.pins.iter().zip(&mut body.pins).enumerate() {
+            let Some(name) = &pin.paper else { continue };
+            let at = format!("body[{b}].pin[{p}].paper");
+            if pin.motion.is_some() || pin.follow.is_some() {
+                return wrong(
+                    &at,
+                    "the supports are moved by something else already",
+                    "leave out `motion` and `follow`, or `paper`",
+                );
+            }
+            let Some(found) = papers.iter().position(|paper| paper.name == *name) else {
+                let known = papers.iter().map(|p| format!("'{}'", p.name)).collect::<Vec<_>>().join(", ");
+                return wrong(&at, format!("there is no paper '{name}'"), format!("there are: {known}"));
+            };
+            let placement = &scene.papers[found].placement;
+            let rest = &body.topology.rest_positions;
+            set.carrier = PinCarrier::Paper(carried(&at, &papers[found], placement, rest, &set.vertices)?);
+        }
+    }
+    Ok(())
+}
+
+/// Where vertices of a body are at the times of the key frames of a sheet.
+fn carried(
+    at: &str,
+    paper: &PaperModel,
+    placement: &Placement,
+    rest: &[DVec3],
+    vertices: &[u32],
+) -> Checked<Vec<(f64, Vec<DVec3>)>> {
+    let BorderSource::Keys(keys) = &paper.source else {
+        return wrong(
+            at,
+            format!("the border of '{}' has no key frames that supports could follow", paper.name),
+            "write `border = { growing = { case = \"pinched\" } }` or `border = { keys = [...] }`",
+        );
+    };
+    // In the frame of the sheet, where its pattern lies on the ground.
+    let turn = rotation(DVec3::from(placement.rotate_deg));
+    let local: Vec<DVec3> = rest.iter().map(|p| turn.inverse() * *p).collect();
+    let flat = |p: DVec3| DVec2::new(p.x, -p.z);
+    let least = |points: &mut dyn Iterator<Item = DVec2>| points.fold(DVec2::INFINITY, DVec2::min);
+    let pattern = &paper.rules.pattern;
+    let apart = least(&mut local.iter().map(|p| flat(*p))) - least(&mut pattern.corners().iter().copied());
+    let height = local.first().map_or(0.0, |p| p.y);
+    let near = 1e-3 * pattern.longest_side();
+    if let Some(v) = local.iter().position(|p| (p.y - height).abs() > near) {
+        return wrong(
+            at,
+            format!(
+                "the body does not lie flat as the pattern of '{}': particle {v} is {:.3} m off",
+                paper.name,
+                (local[v].y - height).abs()
+            ),
+            "take a grid in the plane `xz`",
+        );
+    }
+    let mut shares = Vec::new();
+    for &v in vertices {
+        let (share, off) = pattern.nearest(flat(local[v as usize]) - apart);
+        if off > near {
+            return wrong(
+                at,
+                format!("particle {v} is {off:.3} m from the outline of the pattern of '{}'", paper.name),
+                "choose borders of a grid that is as large as the pattern",
+            );
+        }
+        shares.push(share);
+    }
+    let offset = turn * DVec3::new(apart.x, height, -apart.y) - DVec3::from(placement.translate);
+    let refuse = |error: PaperError| SceneError::new(at, error.to_string(), help(&error));
+    let places = |(time, points): &(f64, Vec<DVec3>)| {
+        let there = along(pattern, points, &shares).map_err(refuse)?;
+        Ok((*time, there.into_iter().map(|p| p + offset).collect()))
+    };
+    keys.iter().map(places).collect()
 }
 
 fn help(error: &PaperError) -> &'static str {

@@ -25,10 +25,10 @@ pub struct Bending;
 
 /// The first three vertices of a patch, as a triangle: unit vectors along its first side, across it and off it, with the length of that side, the height of
 /// the third corner above it, and how far along it that stands.
-struct Frame {
-    u: DVec3,
-    v: DVec3,
-    n: DVec3,
+pub(super) struct Frame {
+    pub(super) u: DVec3,
+    pub(super) v: DVec3,
+    pub(super) n: DVec3,
     length: f64,
     height: f64,
     along: f64,
@@ -37,7 +37,7 @@ struct Frame {
 impl Frame {
     /// None for a triangle without area.
     #[inline(always)]
-    fn new(x: &[DVec3], patch: &Patch) -> Option<Frame> {
+    pub(super) fn new(x: &[DVec3], patch: &Patch) -> Option<Frame> {
         let [a, b, c] = [0, 1, 2].map(|k| x[patch.vertices[k] as usize]);
         let (e, f) = (b - a, c - a);
         let (length, normal) = (e.length(), e.cross(f));

@@ -318,7 +318,7 @@ impl Energy for Hexahedra {
         self.yielding.len()
     }
 
-    fn flow(&self, x: &[DVec3], h: f64, plastic: &mut [DMat3]) {
+    fn flow(&self, _topology: &Topology, x: &[DVec3], h: f64, plastic: &mut [DMat3]) {
         for (((corners, kind), (of, mu)), plastic) in self.cells().zip(&self.yielding).zip(plastic) {
             let slopes = gradients(kind.size, DVec3::splat(0.5));
             let x = gather(corners, x);

@@ -12,6 +12,7 @@ pub mod cell;
 mod cell_kernels;
 mod contact;
 mod corotated;
+mod crease;
 mod fan;
 mod hexahedra;
 mod in_use;
@@ -31,6 +32,7 @@ pub use ambient::{Dissipation, Grabs, Gravity, Pulls, RandomForce};
 pub use area::{Area, area_forces};
 pub use bending::{Bending, patch_curvatures, patch_energy, patch_forces, second_derivatives};
 pub use contact::{ContactSpring, ContactSprings};
+pub use crease::{Creasing, creased};
 pub use fan::FanDrag;
 pub use hexahedra::{CellKind, Content, Hexahedra};
 pub use in_use::{CellsInUse, InUse};
@@ -59,7 +61,7 @@ pub struct Configuration<'a> {
     pub body: u32,
     /// What joins the particles.
     pub topology: &'a Topology,
-    /// What each element has flowed to, Fₚ; empty if none has (see `energy/plastic.rs`).
+    /// What each element has flowed to: Fₚ of solids (`energy/plastic.rs`), second derivatives of sheets (`energy/crease.rs`); empty if none has.
     pub plastic: &'a [DMat3],
     /// What is imposed from outside.
     pub control: &'a Control,
@@ -134,8 +136,18 @@ pub trait Energy: Debug + Send + Sync {
         0
     }
 
+    /// What an element that has not flowed has in the state.
+    fn unflowed(&self) -> DMat3 {
+        DMat3::IDENTITY
+    }
+
+    /// Whether an element could have flowed to that, whoever wrote it.
+    fn may_flow_to(&self, plastic: &DMat3) -> bool {
+        (plastic.determinant() - 1.0).abs() < 1e-6
+    }
+
     /// Lets elements flow for `h` seconds where particles are now.
-    fn flow(&self, _x: &[DVec3], _h: f64, _plastic: &mut [DMat3]) {}
+    fn flow(&self, _topology: &Topology, _x: &[DVec3], _h: f64, _plastic: &mut [DMat3]) {}
 
     /// Potential energy, J; 0 for forces that have none.
     fn value(&self, _q: &Configuration) -> f64 {

@@ -335,7 +335,7 @@ impl Energy for Tetrahedra {
         self.yielding.len()
     }
 
-    fn flow(&self, x: &[DVec3], h: f64, plastic: &mut [DMat3]) {
+    fn flow(&self, _topology: &Topology, x: &[DVec3], h: f64, plastic: &mut [DMat3]) {
         for ((e, of), plastic) in self.elements.iter().zip(&self.yielding).zip(plastic) {
             if let Some(next) = flow(of, e.mu, e.deformation(x), *plastic, h) {
                 *plastic = next;

@@ -31,21 +31,13 @@ impl Patch {
         (1..SIZE).rfind(|&k| self.vertices[k] != self.vertices[0]).map_or(1, |last| last + 1)
     }
 
-    /// Takes over the second derivatives of the rest shape of a sheet, whose patch is `size` wide, m. A curvature whose radius
-    /// is a million times that is rounding.
-    pub(super) fn keep_rest_shape(&mut self, rest: &[DVec3], used: usize, size: f64) {
-        let at = |v: u32| rest[v as usize];
-        let second = self.weights.map(|weights| -> DVec3 {
-            self.vertices[..used].iter().zip(weights).map(|(&v, w)| at(v) * w).sum()
-        });
-        if second.iter().all(|s| s.length() * size <= 1e-6) {
-            return;
-        }
-        // The largest triangle has the star in its middle, and turns as the star does.
+    /// Puts the largest triangle of its vertices first: that has the star in its middle, and turns as the star does.
+    pub(super) fn lead_with_largest(&mut self, rest: &[DVec3]) {
+        let used = self.used();
         let triples =
             (0..used).flat_map(|i| (i + 1..used).flat_map(move |j| (j + 1..used).map(move |k| [i, j, k])));
         let doubled = |[i, j, k]: [usize; 3]| {
-            let [a, b, c] = [i, j, k].map(|k| at(self.vertices[k]));
+            let [a, b, c] = [i, j, k].map(|k| rest[self.vertices[k] as usize]);
             (b - a).cross(c - a).length_squared()
         };
         let Some(largest) = triples.max_by(|s, t| doubled(*s).total_cmp(&doubled(*t))) else { return };
@@ -56,6 +48,19 @@ impl Patch {
         }
         let first = self.vertices[0];
         self.vertices[used..].fill(first);
+    }
+
+    /// Takes over the second derivatives of the rest shape of a sheet, whose patch is `size` wide, m. A curvature whose radius
+    /// is a million times that is rounding.
+    pub(super) fn keep_rest_shape(&mut self, rest: &[DVec3], used: usize, size: f64) {
+        let at = |v: u32| rest[v as usize];
+        let second = self.weights.map(|weights| -> DVec3 {
+            self.vertices[..used].iter().zip(weights).map(|(&v, w)| at(v) * w).sum()
+        });
+        if second.iter().all(|s| s.length() * size <= 1e-6) {
+            return;
+        }
+        self.lead_with_largest(rest);
         let [a, b, c] = [0, 1, 2].map(|k| at(self.vertices[k]));
         let (Some(u), Some(normal)) = ((b - a).try_normalize(), (b - a).cross(c - a).try_normalize()) else {
             return;

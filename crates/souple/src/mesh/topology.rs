@@ -149,6 +149,8 @@ pub struct Topology {
     pub parents: Vec<u32>,
     /// Bending rigidity: of a sheet, N·m; of a rope, N·m². 0 for what bends freely.
     pub bending: f64,
+    /// Whether it keeps bends for good: then every patch has a frame that turns with it.
+    pub creases: bool,
     /// Counts tears and changes of cells: solvers rebuild what they keep when it changes.
     pub version: u64,
 
@@ -256,6 +258,9 @@ impl Topology {
         if self.bending > 0.0 {
             self.patches = sheet_patches(rest, &self.triangles, self.bending, &self.parents, &mut self.stars);
             self.patches.append(&mut rope_patches(rest, &self.segments, self.bending));
+            if self.creases {
+                self.patches.iter_mut().for_each(|patch| patch.lead_with_largest(rest));
+            }
         }
         let springs = &self.springs;
         self.spring_ends = springs.iter().map(|s| [s.i, s.j]).collect();

@@ -337,6 +337,12 @@ impl Border {
     }
 }
 
+/// Where shares of the outline are on a closed curve in space, which is matched with it by relative arc length, m.
+pub fn along(pattern: &Pattern, points: &[DVec3], shares: &[f64]) -> Result<Vec<DVec3>, PaperError> {
+    let curve = Curve::new(closed(points)?, pattern.is_reversed());
+    Ok(shares.iter().map(|&share| curve.at(share)).collect())
+}
+
 /// The vertices around a mesh that is one sheet with one border, in order, counter-clockwise where its triangles are (ROH-90).
 pub fn outline(triangles: &[[u32; 3]]) -> Result<Vec<u32>, PaperError> {
     let mut sides: Vec<(u32, u32)> =

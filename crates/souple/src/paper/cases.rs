@@ -5,8 +5,9 @@
 
 use std::f64::consts::{PI, TAU};
 
-use glam::{DVec2, DVec3};
+use glam::{DMat3, DVec2, DVec3};
 
+use super::border::along;
 use super::{Border, PaperError, Pattern};
 use crate::math::{cos, exp, ln, sin};
 
@@ -86,22 +87,58 @@ impl Case {
 
     /// Its pattern and its border, closed, from the first corner on.
     pub fn make(self) -> Result<(Pattern, Vec<DVec3>), PaperError> {
+        self.bent(1.0)
+    }
+
+    /// Its pattern, flat in the plane z = 0, and its border in so many steps from there, each isometric to the pattern.
+    pub fn growing(self, steps: u32) -> Result<(Pattern, Vec<Vec<DVec3>>), PaperError> {
+        let mut borders = Vec::new();
+        for step in 0..=steps {
+            // Not quite flat: a circle without end has no centre.
+            let share = (f64::from(step) / f64::from(steps)).max(1e-6);
+            borders.push(self.bent(share)?.1);
+        }
+        let pattern = self.bent(1.0)?.0;
+        // All as it is needed for the first to lie on the pattern.
+        let shares = [0, 1, 2].map(|corner| pattern.corner_share(corner));
+        let there = along(&pattern, &borders[0], &shares)?;
+        let axes = |a: DVec3, b: DVec3, c: DVec3| {
+            let (x, z) = ((b - a).normalize_or(DVec3::X), (b - a).cross(c - a).normalize_or(DVec3::Z));
+            DMat3::from_cols(x, z.cross(x), z)
+        };
+        let [p, q, r] = shares.map(|share| pattern.at(share).extend(0.0));
+        let turn = axes(p, q, r) * axes(there[0], there[1], there[2]).transpose();
+        for place in borders.iter_mut().flatten() {
+            *place = p + turn * (*place - there[0]);
+        }
+        Ok((pattern, borders))
+    }
+
+    /// Its pattern and a border on the way from flat, at 0, to its own, at 1: curved by that share as much.
+    fn bent(self, share: f64) -> Result<(Pattern, Vec<DVec3>), PaperError> {
         let sheet = Pattern::rectangle(1.0, 0.707)?;
+        let lower = |bumps: &[(f64, f64, f64)]| -> Vec<(f64, f64, f64)> {
+            bumps.iter().map(|&(middle, height, width)| (middle, share * height, width)).collect()
+        };
         match self {
-            Case::Bent => border(sheet, |p| rolled(p, 0.3, |s| arc(s, 0.8))),
+            Case::Bent => border(sheet, |p| rolled(p, 0.3, |s| arc(s, 0.8 / share))),
             Case::Strip => {
-                border(Pattern::rectangle(1.0, 0.2)?, |p| rolled(p, 0.0, |s| waving(s, 9.0, 1.5 * TAU)))
+                let strip = Pattern::rectangle(1.0, 0.2)?;
+                border(strip, |p| rolled(p, 0.0, |s| waving(s, 9.0 * share, 1.5 * TAU)))
             }
-            Case::Hanging => border(sheet, |p| rolled(p, 0.0, |s| catenary(s - 0.5, 0.3))),
-            Case::Pinched => border(sheet, cone(DVec2::new(0.5, 0.33), &[(0.75, 0.9, 0.3)])),
+            Case::Hanging => border(sheet, |p| rolled(p, 0.0, |s| catenary(s - 0.5, 0.3 / share))),
+            Case::Pinched => border(sheet, cone(DVec2::new(0.5, 0.33), &lower(&[(0.75, 0.9, 0.3)]))),
             Case::Folded => border(
                 sheet,
-                cone(DVec2::new(0.47, 0.36), &[(0.73, 1.0, 0.35), (0.13, 0.8, 0.35), (0.42, 0.6, 0.4)]),
+                cone(
+                    DVec2::new(0.47, 0.36),
+                    &lower(&[(0.73, 1.0, 0.35), (0.13, 0.8, 0.35), (0.42, 0.6, 0.4)]),
+                ),
             ),
             Case::Twisted => {
-                let (pattern, points) = Case::Pinched.make()?;
+                let (pattern, points) = Case::Pinched.bent(share)?;
                 let twist = |p: &DVec3| {
-                    let angle = 0.3 * p.x;
+                    let angle = 0.3 * share * p.x;
                     DVec3::new(p.x, p.y * cos(angle) - p.z * sin(angle), p.y * sin(angle) + p.z * cos(angle))
                 };
                 let twisted: Vec<DVec3> = points.iter().map(twist).collect();
@@ -109,18 +146,19 @@ impl Case {
                 border.repair();
                 Ok((pattern, border.places))
             }
-            Case::Can => can(),
-            Case::Cylinder => border(sheet, |p| rolled(p, 0.0, |s| arc(s, 0.5))),
+            Case::Can => can((2.0 * share).min(1.0), (2.0 * share - 1.0).max(0.0)),
+            Case::Cylinder => border(sheet, |p| rolled(p, 0.0, |s| arc(s, 0.5 / share))),
             Case::Cone => {
                 // In the pattern seen from its apex under an angle θ, in space under 2θ: sin of the half angle is 1/2.
-                let (half, height) = (0.5, 0.75f64.sqrt());
+                let times = 1.0 + share;
+                let (half, height) = (1.0 / times, (1.0 - 1.0 / (times * times)).sqrt());
                 border(sheet, |p| {
                     let away = p - DVec2::new(-0.3, 0.3);
-                    let angle = 2.0 * crate::math::atan2(away.y, away.x);
+                    let angle = times * crate::math::atan2(away.y, away.x);
                     DVec3::new(half * cos(angle), half * sin(angle), height) * away.length()
                 })
             }
-            Case::Tangents => tangents(),
+            Case::Tangents => tangents(share),
         }
     }
 }
@@ -203,43 +241,52 @@ fn cone(apex: DVec2, bumps: &[(f64, f64, f64)]) -> impl Fn(DVec2) -> DVec3 {
     }
 }
 
-/// The side of a can of radius 1/2π, pressed down by a third and turned by 40°: both rims stay round, the seam bows in.
-fn can() -> Result<(Pattern, Vec<DVec3>), PaperError> {
-    let (height, pressed, turned) = (0.7, 0.47, 0.7);
+/// The side of a can of radius 1/2π, rolled up by a share, then pressed down by a third and turned by 40° by another: both rims stay round, the seam bows in.
+fn can(rolled: f64, crushed: f64) -> Result<(Pattern, Vec<DVec3>), PaperError> {
+    let height = 0.7;
+    let (pressed, turned) = (height - crushed * (height - 0.47), 0.7 * crushed);
     let radius = 1.0 / TAU;
     let pattern = Pattern::rectangle(1.0, height)?;
+    // A circle through (radius, 0) that is wider the less it is rolled up.
+    let wide = radius / rolled;
     let rim = |s: f64, y: f64, turned: f64| {
-        let angle = s / radius + turned;
-        DVec3::new(radius * cos(angle), radius * sin(angle), y)
+        let angle = s / wide + turned;
+        DVec3::new(radius - wide + wide * cos(angle), wide * sin(angle), y)
     };
-    let (low, high) = (rim(0.0, 0.0, 0.0), rim(0.0, pressed, turned));
-    // The seam is a cubic towards the axis, as long as the can was high.
-    let seam = |inwards: f64| {
-        let inner = -(low + high).with_z(0.0).normalize_or(DVec3::X) * inwards;
-        super::Cubic::new([low, high], [(high - low) + inner, (high - low) - inner])
+    // The seam is a cubic towards the axis, as long as the can was high; open, both its sides are.
+    let seam = |s: f64| {
+        let (low, high) = (rim(s, 0.0, 0.0), rim(s, pressed, turned));
+        let bowed = |inwards: f64| {
+            let inner = -(low + high).with_z(0.0).normalize_or(DVec3::X) * inwards;
+            super::Cubic::new([low, high], [(high - low) + inner, (high - low) - inner])
+        };
+        let (mut short, mut long) = (0.0, 4.0);
+        for _ in 0..50 {
+            let middle = 0.5 * (short + long);
+            if bowed(middle).length_to(1.0) < height { short = middle } else { long = middle }
+        }
+        let mut inner = Vec::new();
+        bowed(short).samples(60, &mut inner);
+        inner
     };
-    let (mut short, mut long) = (0.0, 4.0);
-    for _ in 0..50 {
-        let middle = 0.5 * (short + long);
-        if seam(middle).length_to(1.0) < height { short = middle } else { long = middle }
-    }
-    let mut inner = Vec::new();
-    seam(short).samples(60, &mut inner);
-    let mut points: Vec<DVec3> = (0..100).map(|k| rim(f64::from(k) / 100.0, 0.0, 0.0)).collect();
-    points.push(low);
-    points.extend(&inner);
-    points.extend((0..100).rev().map(|k| rim(f64::from(k + 1) / 100.0, pressed, turned)));
-    points.push(high);
-    points.extend(inner.iter().rev());
+    let mut points: Vec<DVec3> = (0..=100).map(|k| rim(f64::from(k) / 100.0, 0.0, 0.0)).collect();
+    points.extend(seam(1.0));
+    points.extend((0..=100).rev().map(|k| rim(f64::from(k) / 100.0, pressed, turned)));
+    points.extend(seam(0.0).iter().rev());
     Ok((pattern, points))
 }
 
 /// Tangents of a helix, x(s) + t x'(s), laid flat: the plane curve with the same curvature is a circle, its tangents the pattern.
-fn tangents() -> Result<(Pattern, Vec<DVec3>), PaperError> {
+/// On the way there a helix has the same curvature and a share of the torsion.
+fn tangents(share: f64) -> Result<(Pattern, Vec<DVec3>), PaperError> {
     let (radius, slope): (f64, f64) = (0.35, 0.15);
+    let square = radius * radius + slope * slope;
+    let (curvature, torsion) = (radius / square, share * slope / square);
+    let square = curvature * curvature + torsion * torsion;
+    let (radius, slope) = (curvature / square, torsion / square);
     let speed = (radius * radius + slope * slope).sqrt();
     // Curvature of the helix, and so of the circle.
-    let flat_radius = speed * speed / radius;
+    let flat_radius = 1.0 / curvature;
     let flat = |s: f64, t: f64| {
         let angle = s / flat_radius;
         DVec2::new(flat_radius * sin(angle) + t * cos(angle), -flat_radius * cos(angle) + t * sin(angle))

@@ -28,15 +28,15 @@ mod split;
 use thiserror::Error;
 
 pub use crate::scene::Folding as Settings;
-pub use border::{Border, Criteria, Handle, Repair, outline};
+pub use border::{Border, Criteria, Handle, Repair, along, outline};
 pub use cases::Case;
 pub use cubic::Cubic;
 pub use live::{Change, Crumple, Live, Rules, Scratch};
 pub use measure::Isometry;
 pub use mesh::Triangulator;
 pub use pattern::{MAX_CORNERS, Pattern};
-pub(crate) use played::follow_borders;
 pub use played::{BorderSource, HandleModel, PaperModel, PaperState, laid_flat};
+pub(crate) use played::{between, follow_borders};
 pub use sheet::{Crease, Edge, Sheet};
 
 /// Most points of a border.

@@ -109,6 +109,18 @@ impl Pattern {
         self.corners[side].lerp(self.corners[(side + 1) % n], part.clamp(0.0, 1.0))
     }
 
+    /// The share of the outline that is nearest to a point, and how far from it that is, m.
+    pub fn nearest(&self, point: DVec2) -> (f64, f64) {
+        let n = self.corners.len();
+        let on_side = |k: usize| {
+            let (a, way) = (self.corners[k], self.corners[(k + 1) % n] - self.corners[k]);
+            let part = ((point - a).dot(way) / way.length_squared()).clamp(0.0, 1.0);
+            let along = self.starts[k] + part * (self.starts[k + 1] - self.starts[k]);
+            (along / self.length(), point.distance(a + way * part))
+        };
+        (0..n).map(on_side).min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0.0, f64::INFINITY))
+    }
+
     /// Shares of the outline at every corner and at equal distances of about `step` in between, and at the `extra` ones that are
     /// not as near as a quarter of a step to one of those.
     pub(super) fn samples(&self, step: f64, extra: &[f64]) -> Vec<f64> {

@@ -68,7 +68,7 @@ pub struct PaperState {
 }
 
 /// Where key frames are at a time, from the one before and the one after with the share of the way.
-fn between<T>(keys: &[(f64, T)], time: f64) -> Option<(&T, &T, f64)> {
+pub(crate) fn between<T>(keys: &[(f64, T)], time: f64) -> Option<(&T, &T, f64)> {
     let next = keys.iter().position(|key| key.0 > time).unwrap_or(keys.len());
     let before = keys.get(next.saturating_sub(1))?;
     let after = keys.get(next).unwrap_or(before);

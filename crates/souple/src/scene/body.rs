@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Dials, Elastic, Follow, Look, Material, Motion, Plasticity, Resolution, ShapeMatching, SkinShape, Vec3,
-    VoxelShape, Wrinkling,
+    Creasing, Dials, Elastic, Follow, Look, Material, Motion, Plasticity, Resolution, ShapeMatching,
+    SkinShape, Vec3, VoxelShape, Wrinkling,
 };
 
 scene_type! {
@@ -62,6 +62,9 @@ scene_type! {
         /// Bending rigidity: of a sheet E t³/12(1 − ν²), N·m (cotton: 1e-5 to 1e-4); of a rope E I, N·m². Without it bend springs alone.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub bending: Option<f64>,
+        /// When a sheet with `bending` keeps a bend for good.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub creasing: Option<Creasing>,
         /// Resistance of triangles to a change of their area, N/m: tension per width and relative change of area.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub area_stiffness: Option<f64>,
@@ -131,6 +134,7 @@ impl Default for Body {
             rigid: false,
             thickness: None,
             bending: None,
+            creasing: None,
             area_stiffness: None,
             inside: None,
             dials: None,
@@ -708,6 +712,9 @@ scene_type! {
         /// The character that carries them, by a bone or by its skin, from where they are at the start.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub follow: Option<Follow>,
+        /// The sheet of paper whose border they follow, along the outline of a body that lies flat as its pattern does.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub paper: Option<String>,
         /// When they are let go, s; never without it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub until: Option<f64>,
@@ -721,6 +728,7 @@ impl Default for Pin {
             select: Select::Vertices(Vec::new()),
             motion: None,
             follow: None,
+            paper: None,
             until: None,
         }
     }

@@ -46,6 +46,26 @@ impl Default for Plasticity {
 }
 
 scene_type! {
+    /// When a sheet keeps a bend for good: paper, foil, sheet metal.
+    #[serde(default)]
+    #[derive(Copy)]
+    pub struct Creasing {
+        /// Radius up to which it springs back, m; of what is bent more tightly, it springs back by as much as from there. Of a sheet of thickness t that yields at a
+        /// strain ε that is t / 2ε.
+        pub radius: f64,
+        /// How fast what is beyond is kept, 1/s; at once without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub creep: Option<f64>,
+    }
+}
+
+impl Default for Creasing {
+    fn default() -> Self {
+        Creasing { radius: 0.01, creep: None }
+    }
+}
+
+scene_type! {
     /// Pulls a body to where its shape at rest fits it best, without elements or springs: for soft things that need only look right.
     #[serde(default)]
     #[derive(Copy)]

@@ -47,8 +47,27 @@ scene_type! {
         Keys(Vec<BorderKey>),
         /// One of those that the program knows, with its own pattern.
         Case(String),
+        /// The same, bent little by little from flat on the ground, without stretch all the way.
+        Growing(GrowingBorder),
         /// The outline of a body of this scene, which must be flat at rest; that is the pattern. The body is simulated, and the sheet is drawn instead of it.
         Body(String),
+    }
+}
+
+scene_type! {
+    /// A border that the program knows, and how long it takes to get there.
+    #[serde(default)]
+    pub struct GrowingBorder {
+        /// Which.
+        pub case: String,
+        /// How long, s.
+        pub seconds: f64,
+    }
+}
+
+impl Default for GrowingBorder {
+    fn default() -> Self {
+        GrowingBorder { case: "bent".into(), seconds: 1.0 }
     }
 }
 

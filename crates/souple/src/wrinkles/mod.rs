@@ -3,15 +3,16 @@
 //! Rohmer, Popa, Cani, Hahmann, Sheffer, *Animation wrinkling: augmenting coarse cloth simulations with realistic-looking wrinkles*, SIGGRAPH Asia 2010;
 //! Rohmer's thesis of 2011, chapter 3. Per frame: `tensor.rs` measures how the cloth is stretched against its pattern (`pattern.rs`), `track.rs`
 //! carries the curves of folds on and traces them anew (`trace.rs`), `project.rs` moves a fine mesh (`fine.rs`) onto the folds, whose section is that of
-//! `fold.rs` and whose fields are those of `field.rs`; `measure.rs` says how near the result is to the pattern.
+//! `fold.rs` and whose fields are those of `field.rs`, out of other surfaces (`keep_out.rs`); `measure.rs` says how near the result is to the pattern.
 //!
 //! Promised: the same bits for any number of threads and after a restore; no fold moves by more than the smallest radius per frame, no strength
-//! changes faster than 1/[`track::RISE_TIME`]. Not promised: that folds do not cut through other layers of cloth, nor forces back on the coarse
-//! cloth.
+//! changes faster than 1/[`track::RISE_TIME`]. Not promised: that folds do not cut through other layers of the same cloth, nor forces back on the
+//! coarse cloth.
 
 pub mod field;
 pub mod fine;
 pub mod fold;
+mod keep_out;
 pub mod measure;
 pub mod pattern;
 mod played;
@@ -24,6 +25,7 @@ use glam::DVec3;
 
 pub use fine::FineMesh;
 pub use fold::Profile;
+pub(crate) use keep_out::{keep_body_out, keep_skin_out};
 pub use measure::{Isometry, isometry};
 pub use pattern::{Pattern, PatternError};
 pub(crate) use played::SceneFolds;

@@ -80,13 +80,13 @@ impl SceneFolds {
         model: &Model,
         state: &State,
         b: usize,
-        keep_out: impl FnOnce(&mut [DVec3]),
+        keep_out: impl FnOnce(&[DVec3], &mut [DVec3]),
     ) -> Option<&[DVec3]> {
         let wrinkles = model.bodies.get(b)?.wrinkles.as_ref()?;
         let x = places_to_fold(wrinkles, &state.bodies[b])?;
         let made = self.bodies[b].surface.get_or_init(|| {
             let mut places = drawn(wrinkles, &state.folds[b], x);
-            keep_out(&mut places);
+            keep_out(x, &mut places);
             places
         });
         Some(made)
@@ -99,11 +99,17 @@ impl SceneFolds {
         state: &State,
         c: usize,
         places: impl FnOnce() -> Vec<DVec3>,
+        keep_out: impl FnOnce(&[DVec3], &mut [DVec3]),
     ) -> Option<&[DVec3]> {
         let wrinkles = model.colliders.get(c)?.wrinkles.as_ref()?;
         let made = self.skins[c].surface.get_or_init(|| {
             let x = places();
-            if is_sound(wrinkles, &x) { drawn(wrinkles, &state.skin_folds[c], &x) } else { Vec::new() }
+            if !is_sound(wrinkles, &x) {
+                return Vec::new();
+            }
+            let mut fine = drawn(wrinkles, &state.skin_folds[c], &x);
+            keep_out(&x, &mut fine);
+            fine
         });
         (!made.is_empty()).then_some(made)
     }

@@ -42,7 +42,7 @@ pub(crate) fn tube(around: u32, rows: u32, radius: f64, height: f64) -> (Vec<DVe
     (x, t)
 }
 
-fn wrinkles(x: &[DVec3], t: &[[u32; 3]], smallest_radius: f64, pieces: u32) -> Wrinkles {
+pub(crate) fn wrinkles(x: &[DVec3], t: &[[u32; 3]], smallest_radius: f64, pieces: u32) -> Wrinkles {
     let pattern = Pattern::of_rest(x, t).unwrap();
     let fine = FineMesh::new(&pattern, pieces);
     let settings = Settings { smallest_radius, threshold: 0.05, side: 1.0, spacing: Spacing::Radius };
