@@ -11,8 +11,8 @@ use serde::Serialize;
 use souple::fabrics;
 use souple::mesh::TriMesh;
 use souple::scene::{
-    Body, Character, Collider, ColliderShape, FoldPattern, FoldSide, InlineMesh, Layout, PlayedClip, RigSource, Scene, Shape,
-    SkinShape, Springs, Time, Wrinkling,
+    Body, Character, Collider, ColliderShape, FoldPattern, FoldSide, InlineMesh, Layout, PlayedClip,
+    RigSource, Scene, Shape, SkinShape, Springs, Time, Wrinkling,
 };
 use souple::wrinkles::{Isometry, Projector, Tracker, Wrinkles};
 use souple::{ModelBuilder, Simulation};
@@ -260,7 +260,9 @@ fn character_scene(args: &WrinkleArgs) -> Result<(Scene, usize), Failure> {
         return Err(Failure::Usage("a .glb has all of its frames; give it alone".to_owned()));
     };
     if args.cache.is_some() || args.rest.is_some() {
-        return Err(Failure::Usage("a .glb has its own frames and its own rest; leave --cache and --rest out".to_owned()));
+        return Err(Failure::Usage(
+            "a .glb has its own frames and its own rest; leave --cache and --rest out".to_owned(),
+        ));
     }
     let limits = Limits::default();
     let bytes = disk::read(path, limits.max_bytes, "animation")?;
@@ -281,7 +283,11 @@ fn character_scene(args: &WrinkleArgs) -> Result<(Scene, usize), Failure> {
             (Some(name), false) => {
                 Failure::file(path, format!("there is no clip '{name}'"), format!("it has: {known}"))
             }
-            _ => Failure::file(path, "it holds no animation", "export it with one, or give a mesh with --cache"),
+            _ => Failure::file(
+                path,
+                "it holds no animation",
+                "export it with one, or give a mesh with --cache",
+            ),
         });
     };
     let ends = rig.clips[clip].channels.iter().filter_map(|channel| channel.times.last());
@@ -307,7 +313,11 @@ fn character_scene(args: &WrinkleArgs) -> Result<(Scene, usize), Failure> {
         }],
         colliders: vec![Collider {
             name: "cloth".into(),
-            shape: ColliderShape::Skin(SkinShape { character: WEARER.into(), meshes, ..SkinShape::default() }),
+            shape: ColliderShape::Skin(SkinShape {
+                character: WEARER.into(),
+                meshes,
+                ..SkinShape::default()
+            }),
             wrinkles: Some(wrinkling(args, args.radius.or(Some(fabric.fold_radius)))),
             ..Collider::default()
         }],
@@ -343,12 +353,18 @@ fn fold_character(args: &WrinkleArgs, name: String) -> Result<(Animation, Wrinkl
         let pose = played.collider_pose(0);
         let places = played.wrinkled_skin(0).unwrap_or_default();
         if places.is_empty() {
-            return Err(Failure::file(&args.input[0], format!("frame {k} has a number that is not finite"), ""));
+            return Err(Failure::file(
+                &args.input[0],
+                format!("frame {k} has a number that is not finite"),
+                "",
+            ));
         }
         let positions = places.iter().map(|p| pose.apply(*p).as_vec3().to_array()).collect();
         drawn.push(Frame { positions, velocities: Vec::new() });
         most = most.max(played.state().skin_folds[0].curves.len());
-        if let Some(found) = played.skin_isometry(0).filter(|found| found[0].compression > worst[0].compression) {
+        if let Some(found) =
+            played.skin_isometry(0).filter(|found| found[0].compression > worst[0].compression)
+        {
             worst = found;
         }
         progress.advance();

@@ -10,18 +10,18 @@ use souple::scene::{
 };
 use souple::{ModelBuilder, Simulation};
 
-/// A sheet whose border is led along that of a cylinder of radius 1/2 m within half a second, held there, and let go.
+/// A sheet whose border is led along that of a cylinder of radius 1/2 m within two seconds, held there, and let go.
 fn rolled(radius: Option<f64>) -> Scene {
     let paper = Paper {
         name: "sheet".into(),
-        border: PaperBorder::Growing(GrowingBorder { case: "cylinder".into(), seconds: 0.5 }),
+        border: PaperBorder::Growing(GrowingBorder { case: "cylinder".into(), seconds: 2.0 }),
         ..Paper::default()
     };
     let pin = |border: Border| Pin {
         name: format!("{border:?}"),
         select: Select::Border(border),
         paper: Some("sheet".into()),
-        until: Some(1.0),
+        until: Some(2.5),
         ..Pin::default()
     };
     let stiff = |modulus: f64| Family { modulus: Some(modulus), ..Family::default() };
@@ -55,16 +55,20 @@ fn curvature(s: &Simulation) -> f64 {
 fn a_sheet_bent_beyond_its_yield_keeps_the_rest_and_comes_back_below() {
     let end = |radius: Option<f64>| {
         let mut s = start(&rolled(radius));
-        (0..55).for_each(|_| s.step());
-        let held = curvature(&s);
-        assert!((held - 2.0).abs() < 0.05, "held at {held}");
+        let mut most = 0.0f64;
+        for _ in 0..145 {
+            s.step();
+            most = most.max(curvature(&s));
+        }
+        // Between borders that are held at 2/m it is bent by a little less.
+        assert!((1.8..2.05).contains(&most), "held at {most}");
         (0..500).for_each(|_| s.step());
         assert!(s.warnings().is_empty(), "{:?}", s.warnings());
         s
     };
-    // Bent to 2/m: what yields at 1/m springs back by that, what yields at 2.5/m all the way.
+    // What yields at 1/m springs back by that, what yields at 2.5/m all the way.
     let (kept, elastic, plain) = (end(Some(1.0)), end(Some(0.4)), end(None));
-    assert!((curvature(&kept) - 1.0).abs() < 0.03, "{}", curvature(&kept));
+    assert!((curvature(&kept) - (2.0 - 1.0)).abs() < 0.03, "{}", curvature(&kept));
     assert!(curvature(&elastic) < 0.01, "{}", curvature(&elastic));
     assert!(elastic.state().bodies[0].plastic.iter().all(|kept| *kept == DMat3::ZERO));
     // What never yields is as if there were none.
@@ -75,7 +79,7 @@ fn a_sheet_bent_beyond_its_yield_keeps_the_rest_and_comes_back_below() {
 
 #[test]
 fn a_strip_flows_until_it_is_at_its_yield() {
-    let scene = rolled(Some(0.2));
+    let scene = rolled(Some(0.8));
     let model = ModelBuilder::new(&scene).build().unwrap();
     let topology = &model.bodies[0].topology;
     let bent = |radius: f64| -> Vec<DVec3> {
@@ -83,7 +87,7 @@ fn a_strip_flows_until_it_is_at_its_yield() {
             |p: &DVec3| DVec3::new(radius * (p.x / radius).sin(), radius * (1.0 - (p.x / radius).cos()), p.z);
         topology.rest_positions.iter().map(roll).collect()
     };
-    let of = Creasing::new(5.0, f64::INFINITY, topology);
+    let of = Creasing::new(1.25, f64::INFINITY, topology);
     let none = vec![DMat3::ZERO; of.plastic_elements()];
     let energy = |plastic: &[DMat3], x: &[DVec3]| -> f64 {
         let patches = topology.patches.iter().zip(plastic);
@@ -91,23 +95,23 @@ fn a_strip_flows_until_it_is_at_its_yield() {
     };
     // ½ B κ² per area: the share of curvature that is elastic is the root of that of energy.
     let left =
-        |plastic: &[DMat3], radius: f64| (energy(plastic, &bent(radius)) / energy(&none, &bent(0.1))).sqrt();
+        |plastic: &[DMat3], radius: f64| (energy(plastic, &bent(radius)) / energy(&none, &bent(0.4))).sqrt();
     let mut kept = none.clone();
-    of.flow(topology, &bent(0.25), 0.01, &mut kept);
-    assert_eq!(kept, none, "4/m is below the yield");
-    of.flow(topology, &bent(0.1), 0.01, &mut kept);
-    // Second differences of a circle of 10/m at 0.05 m are 9.79/m.
-    let measured = 2.0 * (1.0 - 0.5f64.cos()) / 0.05 / 0.05 * 0.1;
-    assert!((left(&kept, 0.1) * measured / 5.0 - 1.0).abs() < 0.02, "{}", left(&kept, 0.1) * measured);
-    // Sprung back by 5/m it is at rest.
-    assert!(left(&kept, 0.2) < 0.05, "{}", left(&kept, 0.2));
+    of.flow(topology, &bent(1.0), 0.01, &mut kept);
+    assert_eq!(kept, none, "1/m is below the yield");
+    of.flow(topology, &bent(0.4), 0.01, &mut kept);
+    // Second differences of a circle of 2.5/m at 0.05 m are 2.497/m.
+    let measured = 2.0 * (1.0 - 0.125f64.cos()) / 0.05 / 0.05 * 0.4;
+    assert!((left(&kept, 0.4) * measured / 1.25 - 1.0).abs() < 0.02, "{}", left(&kept, 0.4) * measured);
+    // Sprung back by 1.25/m it is at rest.
+    assert!(left(&kept, 0.8) < 0.02, "{}", left(&kept, 0.8));
     // Creep is the same at any step.
-    let slow = Creasing::new(5.0, 3.0, topology);
+    let slow = Creasing::new(1.25, 3.0, topology);
     for steps in [1, 10] {
         let mut creeping = none.clone();
-        (0..steps).for_each(|_| slow.flow(topology, &bent(0.1), 0.2 / f64::from(steps), &mut creeping));
-        let exact = (5.0 + (measured - 5.0) * exp(-0.6)) / measured;
-        assert!((left(&creeping, 0.1) / exact - 1.0).abs() < 0.02, "{} {exact}", left(&creeping, 0.1));
+        (0..steps).for_each(|_| slow.flow(topology, &bent(0.4), 0.2 / f64::from(steps), &mut creeping));
+        let exact = (1.25 + (measured - 1.25) * exp(-0.6)) / measured;
+        assert!((left(&creeping, 0.4) / exact - 1.0).abs() < 0.02, "{} {exact}", left(&creeping, 0.4));
     }
 }
 
@@ -115,7 +119,7 @@ fn a_strip_flows_until_it_is_at_its_yield() {
 fn creases_are_in_snapshots_and_the_same_on_all_threads() {
     let scene = rolled(Some(1.0));
     let mut whole = start(&scene);
-    (0..40).for_each(|_| whole.step());
+    (0..110).for_each(|_| whole.step());
     assert!(whole.state().bodies[0].plastic.iter().any(|kept| *kept != DMat3::ZERO));
     let snapshot = whole.snapshot();
     (0..40).for_each(|_| whole.step());

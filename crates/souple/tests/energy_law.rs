@@ -248,7 +248,7 @@ fn sheets_that_keep_bends_obey_the_law() {
     setup.topology.bending = 0.02;
     setup.topology.creases = true;
     setup.topology.rebuild_derived();
-    let of = Creasing::new(5.0, f64::INFINITY, &setup.topology);
+    let of = Creasing::new(0.05, f64::INFINITY, &setup.topology);
     // Nothing kept is plain bending.
     let still = vec![DVec3::ZERO; setup.x.len()];
     let apart = |setup: &Setup| {
