@@ -69,7 +69,12 @@ impl Cubic {
         let mut t = 0.0;
         for _ in 1..pieces {
             let from = t;
-            let mut length = 0.0;
+            // By the speed half way, which is as good as a step of Newton's.
+            let ahead = |speed: f64, share: f64| {
+                if speed > 1e-9 * each { (from + share * each / speed).min(1.0) } else { from }
+            };
+            t = ahead(self.speed(ahead(self.speed(from), 0.5)), 1.0);
+            let mut length = self.length_between(from, t);
             for _ in 0..MAX_STEPS {
                 let (error, speed) = (length - each, self.speed(t));
                 if error.abs() <= 1e-6 * each || speed <= 1e-9 * each {

@@ -2,7 +2,7 @@
 //! Popović 2004, Sorkine and Alexa 2007).
 //!
 //! For each triangle the rotation R nearest to its map T from the pattern, then places with the least Σ A |T − R|². With
-//! the weights A, which the thesis leaves out, both halves of a round lower E itself, so no round can make it worse.
+//! the weights A, which the thesis leaves out, both halves of a round lower E itself, so no round can make it worse; nor does going on beyond.
 //! The matrix depends on the pattern alone and is factored once for any number of rounds and frames.
 
 use glam::DVec3;
@@ -10,6 +10,10 @@ use glam::DVec3;
 use super::measure::{Element, energy};
 use crate::mesh::pattern_stretch::nearest_rotation;
 use crate::solver::cholesky::BlockCholesky;
+
+/// How far a round goes towards the places with the least sum, and beyond them. That sum is a parabola along the way, and nowhere below E: with any factor
+/// below 2, E is no larger than it was, and what is bent over many triangles gets there in half of the rounds.
+const BEYOND: f64 = 1.8;
 
 /// What becomes of the border.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -137,7 +141,8 @@ impl Relaxer {
         }
         let first = if self.pinned { self.border } else { 0 };
         for i in (first..n).filter(|&i| self.used[i]) {
-            places[i] = DVec3::new(self.right[i], self.right[n + i], self.right[2 * n + i]);
+            let least = DVec3::new(self.right[i], self.right[n + i], self.right[2 * n + i]);
+            places[i] += (least - places[i]) * BEYOND;
         }
         true
     }

@@ -24,9 +24,16 @@ const WORTHWHILE: f64 = 0.03;
 /// Cuts of one sheet at most, so that odd settings end too.
 const MAX_CUTS: usize = 4000;
 /// Straight cuts made at once at most.
-const STRAIGHT_CUTS: usize = 12;
+const STRAIGHT_CUTS: usize = 24;
 /// Least area of a half over step and length of its cut: thinner ones are finer than the sampling.
 const LEAST_WIDTH: f64 = 0.2;
+
+/// Regions with more than this share of the sheet try more chords: what is cut first decides most.
+const LARGE: f64 = 0.5;
+/// Times as many.
+const FIRST_TIMES: usize = 3;
+/// A search is left out that would begin with so many times the E of the best fold.
+const HOPELESS: f64 = 2.0;
 
 /// A cut through a sheet.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +60,8 @@ pub(super) struct Cutter {
     pub(super) places: Vec<DVec3>,
     pub(super) cuts: Vec<Cut>,
     pub(super) regions: Vec<Region>,
+    /// Area of the pattern, m².
+    whole: f64,
     step: f64,
     settings: Settings,
     triangulator: Triangulator,
@@ -95,7 +104,10 @@ struct Trial {
 impl Cutter {
     pub(super) fn new(points: Vec<DVec2>, places: Vec<DVec3>, step: f64, settings: &Settings) -> Cutter {
         let whole = Region { outline: (0..points.len() as u32).collect(), incomplete: true };
+        let n = points.len();
+        let swept = (1..n).map(|k| (points[k] - points[0]).perp_dot(points[(k + 1) % n] - points[0]));
         Cutter {
+            whole: 0.5 * swept.sum::<f64>(),
             points,
             places,
             cuts: Vec::new(),
@@ -164,8 +176,9 @@ impl Cutter {
             return self.cut_straight(outline, &chords);
         }
         let mut found: Option<Trial> = None;
-        for chord in chords.into_iter().take(self.settings.chords.max(1)) {
-            let Some(trial) = self.try_fold(outline, chord) else { continue };
+        for chord in chords.into_iter().take(self.chords_of(outline)) {
+            let most = found.as_ref().map_or(f64::INFINITY, |best| HOPELESS * best.energy);
+            let Some(trial) = self.try_fold(outline, chord, most) else { continue };
             if found.as_ref().is_none_or(|best| trial.energy < best.energy) {
                 found = Some(trial);
             }
@@ -179,6 +192,12 @@ impl Cutter {
         self.fold(outline, chord, trial.points, trial.places)
     }
 
+    /// How many chords are tried for a fold of a region.
+    fn chords_of(&self, outline: &[u32]) -> usize {
+        let times = if self.area(outline) > LARGE * self.whole { FIRST_TIMES } else { 1 };
+        self.settings.chords.max(1) * times
+    }
+
     /// The chords that are least curved, best first, no two of them near each other; one if it is taut.
     fn best_chords(&mut self, outline: &[u32]) -> Vec<Chord> {
         let n = outline.len();
@@ -186,7 +205,7 @@ impl Cutter {
         let there: Vec<DVec3> = outline.iter().map(|&v| self.places[v as usize]).collect();
         self.sight.look(flat.iter().copied());
         let mut best: Vec<Chord> = Vec::new();
-        let wanted = self.settings.chords.max(STRAIGHT_CUTS);
+        let wanted = self.chords_of(outline).max(STRAIGHT_CUTS);
         let apart = (n / 8).max(1);
         let gap = |a: usize, b: usize| a.abs_diff(b).min(n - a.abs_diff(b));
         // Twice the area of the part of the loop up to each vertex, seen from the first: that of both halves by a chord follows.
@@ -278,8 +297,8 @@ impl Cutter {
         Outcome::Parts(Cutter::halves(outline, chord, first, count).into())
     }
 
-    /// The best fold along a chord that is found; nothing if the chord is too short for any.
-    fn try_fold(&mut self, outline: &[u32], chord: Chord) -> Option<Trial> {
+    /// The best fold along a chord that is found; nothing if the search would begin with more than `most` of E, m².
+    fn try_fold(&mut self, outline: &[u32], chord: Chord, most: f64) -> Option<Trial> {
         let pieces = ((chord.length / self.step).round() as usize).max(2);
         let [a, b] = [chord.i, chord.j].map(|k| outline[k] as usize);
         let (first, count) = (self.points.len(), pieces - 1);
@@ -304,6 +323,10 @@ impl Cutter {
         };
         let normal = newell(outline, fold.places);
         let start = fold.best_start(chord.length, normal);
+        if start.1 + still > most {
+            self.places.truncate(first);
+            return None;
+        }
         let best = fold.search(start, chord.length);
         let energy = fold.energy(&best);
         let places = fold.samples.clone();

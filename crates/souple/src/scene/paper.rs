@@ -123,7 +123,7 @@ scene_type! {
         pub tolerance: f64,
         /// Relative shortening of a chord up to which it counts as taut.
         pub taut: f64,
-        /// Chords tried for a fold.
+        /// Chords tried for a fold; three times as many in what is more than half of the sheet.
         pub chords: usize,
         /// Times that regions without a fold are tried again, each after a relaxation.
         pub restarts: usize,
@@ -145,7 +145,7 @@ impl Default for Folding {
             step: None,
             tolerance: 1e-3,
             taut: 2e-4,
-            chords: 6,
+            chords: 5,
             restarts: 1,
             rounds: 10,
             least_bad: true,
