@@ -24,7 +24,7 @@ const WORTHWHILE: f64 = 0.03;
 /// Cuts of one sheet at most, so that odd settings end too.
 const MAX_CUTS: usize = 4000;
 /// Straight cuts made at once at most.
-const STRAIGHT_CUTS: usize = 24;
+const STRAIGHT_CUTS: usize = 12;
 /// Least area of a half over step and length of its cut: thinner ones are finer than the sampling.
 const LEAST_WIDTH: f64 = 0.2;
 
