@@ -406,6 +406,9 @@ pub struct WrinkleArgs {
     /// Frames per second
     #[arg(long, value_name = "FPS", default_value_t = 30.0, value_parser = positive_number, allow_negative_numbers = true)]
     pub fps: f64,
+    /// Write this frame alone, from 0, with a mesh along its folds: .obj, .ply or .stl
+    #[arg(long, value_name = "FRAME")]
+    pub still: Option<usize>,
     /// What to write: .glb, .pc2 or .mdd; may be given several times
     #[arg(short, long, value_name = "OUT", required = true)]
     pub output: Vec<PathBuf>,

@@ -14,11 +14,12 @@ use souple::scene::{
     Body, Character, Collider, ColliderShape, FoldPattern, FoldSide, InlineMesh, Layout, PlayedClip,
     RigSource, Scene, Shape, SkinShape, Springs, Time, Wrinkling,
 };
-use souple::wrinkles::{Isometry, Projector, Tracker, Wrinkles};
+use souple::wrinkles::{Folds, Isometry, Projector, Tracker, Wrinkles};
 use souple::{ModelBuilder, Simulation};
 use souple_files::{SceneFolder, disk};
 use souple_formats::animation::{Animation, BodyAnimation, Frame};
 use souple_formats::export::point_cache::{PointCacheBudget, read_mdd, read_pc2};
+use souple_formats::export_mesh::{write_obj, write_ply, write_stl};
 use souple_formats::import::{Limits, MeshFormat, read_mesh, read_rig};
 
 use crate::args::WrinkleArgs;
@@ -29,6 +30,8 @@ use crate::report::{Progress, say, say_json};
 /// Files that can be written, by their ending.
 const ENDINGS: [&str; 3] = ["glb", "pc2", "mdd"];
 
+/// Files that still frames can be written as.
+const STILL_ENDINGS: [&str; 3] = ["obj", "ply", "stl"];
 /// Name of the character that a glTF file becomes.
 const WEARER: &str = "wearer";
 /// Most frames of a clip.
@@ -45,24 +48,41 @@ struct WrinkleReport {
     compression: [f64; 2],
     /// Mean elongation across folds there.
     across: [f64; 2],
+    /// Vertices of the mesh along the folds of a still frame.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    still_vertices: Option<usize>,
     files: Vec<String>,
+}
+
+/// What came of an animation.
+struct Folded {
+    animation: Animation,
+    /// The frame that was asked for, with a mesh along its folds.
+    still: Option<TriMesh>,
+    report: WrinkleReport,
+}
+
+/// A frame with a mesh along its folds.
+fn still(wrinkles: &Wrinkles, folds: &Folds, x: &[DVec3], uvs: &[[f64; 2]]) -> TriMesh {
+    let (mesh, positions) = wrinkles.still(folds, x);
+    TriMesh { uvs: mesh.uvs(uvs), positions, triangles: mesh.triangles }
 }
 
 /// Runs the command.
 pub fn run(args: &WrinkleArgs) -> Outcome {
     for path in &args.output {
-        if !ENDINGS.contains(&ending(path).as_str()) {
-            return Err(Failure::file(
-                path,
-                "folds are written as .glb, .pc2 or .mdd",
-                "end its name in one of them",
-            ));
+        let (endings, what) = match args.still {
+            None => (ENDINGS, "folds are written as .glb, .pc2 or .mdd"),
+            Some(_) => (STILL_ENDINGS, "a still frame is written as .obj, .ply or .stl"),
+        };
+        if !endings.contains(&ending(path).as_str()) {
+            return Err(Failure::file(path, what, "end its name in one of them"));
         }
         disk::check_writable(path)?;
     }
     let name = args.input[0].file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let is_character = |path: &PathBuf| MeshFormat::from_extension(&ending(path)) == Some(MeshFormat::Gltf);
-    let (animation, mut report) = if args.input.iter().any(is_character) {
+    let Folded { animation, still, mut report } = if args.input.iter().any(is_character) {
         fold_character(args, name)?
     } else {
         if !args.mesh.is_empty() || args.clip.is_some() {
@@ -70,14 +90,34 @@ pub fn run(args: &WrinkleArgs) -> Outcome {
         }
         let (rest, frames) = read(args)?;
         let wrinkles = compile(args, &rest)?;
-        fold(&wrinkles, &rest, &frames, args.fps, name)
+        fold(&wrinkles, &rest, &frames, args, name)
     };
-    let mut writer = Writer::new();
-    args.output.iter().for_each(|path| writer.animation_file(path, &ending(path), &animation));
-    if let Some(failure) = writer.failures.into_iter().next() {
-        return Err(failure);
+    match (args.still, still) {
+        (Some(_), Some(mesh)) => {
+            report.still_vertices = Some(mesh.positions.len());
+            for path in &args.output {
+                let bytes = match ending(path).as_str() {
+                    "obj" => write_obj(&mesh),
+                    "ply" => write_ply(&mesh),
+                    _ => write_stl(&mesh),
+                };
+                disk::write(path, &bytes)?;
+                report.files.push(path.display().to_string());
+            }
+        }
+        (Some(frame), None) => {
+            let help = format!("frames are 0 to {}", report.frames.saturating_sub(1));
+            return Err(Failure::file(&args.input[0], format!("there is no frame {frame}"), help));
+        }
+        (None, _) => {
+            let mut writer = Writer::new();
+            args.output.iter().for_each(|path| writer.animation_file(path, &ending(path), &animation));
+            if let Some(failure) = writer.failures.into_iter().next() {
+                return Err(failure);
+            }
+            report.files = writer.written.iter().map(|path| path.display().to_string()).collect();
+        }
     }
-    report.files = writer.written.iter().map(|path| path.display().to_string()).collect();
     if args.json {
         say_json(&report)?;
     } else {
@@ -219,9 +259,11 @@ fn fold(
     wrinkles: &Wrinkles,
     rest: &TriMesh,
     frames: &[Vec<DVec3>],
-    fps: f64,
+    args: &WrinkleArgs,
     name: String,
-) -> (Animation, WrinkleReport) {
+) -> Folded {
+    let fps = args.fps;
+    let mut kept = None;
     let (mut tracker, mut projector) = (Tracker::default(), Projector::default());
     let mut folds = frames.first().map(|x| wrinkles.settled(&mut tracker, x)).unwrap_or_default();
     let (mut drawn, mut places) = (Vec::with_capacity(frames.len()), Vec::new());
@@ -233,6 +275,9 @@ fn fold(
             wrinkles.advance(&mut tracker, &mut folds, x, 1.0 / fps);
         }
         wrinkles.surface(&mut projector, &folds, x, &mut places);
+        if args.still == Some(k) {
+            kept = Some(still(wrinkles, &folds, x, &rest.uvs));
+        }
         most = most.max(folds.curves.len());
         let found = wrinkles.isometry(x, &places);
         if found[0].compression > worst[0].compression {
@@ -251,7 +296,7 @@ fn fold(
         uvs: wrinkles.fine.uvs(&rest.uvs).into_iter().map(|uv| uv.map(|c| c as f32)).collect(),
         frames: drawn,
     };
-    (Animation { fps, bodies: vec![body] }, report)
+    Folded { animation: Animation { fps, bodies: vec![body] }, still: kept, report }
 }
 
 /// The scene in which a clip of a glTF file is played, and how many frames it has.
@@ -327,7 +372,7 @@ fn character_scene(args: &WrinkleArgs) -> Result<(Scene, usize), Failure> {
 }
 
 /// Folds every frame of a clip of a glTF file.
-fn fold_character(args: &WrinkleArgs, name: String) -> Result<(Animation, WrinkleReport), Failure> {
+fn fold_character(args: &WrinkleArgs, name: String) -> Result<Folded, Failure> {
     let (scene, frames) = character_scene(args)?;
     let model = ModelBuilder::new(&scene).build().map_err(|error| {
         let field = match error.field.as_str() {
@@ -343,7 +388,7 @@ fn fold_character(args: &WrinkleArgs, name: String) -> Result<(Animation, Wrinkl
     let (Some(wrinkles), Some(mesh)) = (cloth.wrinkles.clone(), cloth.form.mesh().cloned()) else {
         return Err(Failure::file(&args.input[0], "it has no surface", ""));
     };
-    let (mut drawn, mut most) = (Vec::with_capacity(frames), 0);
+    let (mut drawn, mut most, mut kept) = (Vec::with_capacity(frames), 0, None);
     let mut worst: [Isometry; 2] = [Isometry { mean_across: 1.0, ..Isometry::default() }; 2];
     let mut progress = Progress::new("frame", frames as u64);
     for k in 0..frames {
@@ -358,6 +403,11 @@ fn fold_character(args: &WrinkleArgs, name: String) -> Result<(Animation, Wrinkl
                 format!("frame {k} has a number that is not finite"),
                 "",
             ));
+        }
+        if args.still == Some(k) {
+            let mut mesh = still(&wrinkles, &played.state().skin_folds[0], &played.skin_places(0), &mesh.uvs);
+            mesh.positions.iter_mut().for_each(|p| *p = pose.apply(*p));
+            kept = Some(mesh);
         }
         let positions = places.iter().map(|p| pose.apply(*p).as_vec3().to_array()).collect();
         drawn.push(Frame { positions, velocities: Vec::new() });
@@ -377,7 +427,7 @@ fn fold_character(args: &WrinkleArgs, name: String) -> Result<(Animation, Wrinkl
         uvs: wrinkles.fine.uvs(&mesh.uvs).into_iter().map(|uv| uv.map(|c| c as f32)).collect(),
         frames: drawn,
     };
-    Ok((Animation { fps: args.fps, bodies: vec![body] }, report))
+    Ok(Folded { animation: Animation { fps: args.fps, bodies: vec![body] }, still: kept, report })
 }
 
 impl WrinkleReport {
@@ -388,6 +438,7 @@ impl WrinkleReport {
             folds,
             compression: worst.map(|found| found.compression),
             across: worst.map(|found| found.mean_across),
+            still_vertices: None,
             files: Vec::new(),
         }
     }
@@ -404,6 +455,9 @@ impl WrinkleReport {
             self.across[0],
             self.across[1]
         ))?;
+        if let Some(count) = self.still_vertices {
+            say(&format!("still frame: {count} vertices along its folds"))?;
+        }
         self.files.iter().try_for_each(|file| say(&format!("wrote {file}")))
     }
 }

@@ -1,9 +1,19 @@
-//! Garments of the sizes of Rohmer's table 3.1, of our own making, and how they move: sheets, tubes and cones by formula.
+//! Garments of the sizes of Rohmer's table 3.1, of our own making, and how they move. T-shirt, trousers and dress are those of `scenes/wrinkles`, by the same code, on the same
+//! bones with the same clip; the towel, which hands push together, and the skirts, which are gathered while they turn, are a sheet and cones that move by formula.
 
 use std::f64::consts::TAU;
 
 use glam::DVec3;
 use souple::math::{cos, exp, sin};
+use souple::scene::{
+    Character, Collider, ColliderShape, PlayedClip, RigMesh, RigSource, Scene, SkinShape, SkinWeights,
+    WeightMethod,
+};
+use souple::skin::bones::rig_of;
+use souple::skin::generate::{self, garment_bones};
+use souple::{ModelBuilder, Simulation};
+
+use crate::failure::Failure;
 
 /// A garment: its mesh at rest, the smallest radius of its folds, into how many pieces edges are cut, and what the thesis says of it.
 pub struct Garment {
@@ -19,29 +29,69 @@ pub struct Garment {
     pub pieces: u32,
     /// Times of the thesis for curves and projection, ms, and how many vertices it projected.
     pub thesis: (f64, f64, usize),
-    /// Where a vertex is at a time, s.
-    pub pose: fn(DVec3, f64) -> DVec3,
+    /// Where its vertices are in each frame, from 0, m.
+    pub frames: Vec<Vec<DVec3>>,
 }
 
-/// The garments of the table.
-pub fn garments() -> Vec<Garment> {
-    let garment = |name, (rest, triangles), smallest_radius, pieces, thesis, pose| Garment {
-        name,
-        rest,
-        triangles,
-        smallest_radius,
-        pieces,
-        thesis,
-        pose,
+/// Frames per second.
+pub const FPS: f64 = 60.0;
+
+/// The garments of the table, and how they move for so many frames.
+pub fn garments(frames: u32) -> Result<Vec<Garment>, Failure> {
+    let posed =
+        |name, (rest, triangles): Mesh, smallest_radius, pieces, thesis, pose: fn(DVec3, f64) -> DVec3| {
+            let at = |frame: u32| rest.iter().map(|p| pose(*p, f64::from(frame) / FPS)).collect();
+            let frames = (0..=frames).map(at).collect();
+            Garment { name, rest, triangles, smallest_radius, pieces, thesis, frames }
+        };
+    let worn = |name, kind, edge, thesis| {
+        let ((rest, triangles), frames) = worn(kind, edge, frames)?;
+        Ok::<_, Failure>(Garment { name, rest, triangles, smallest_radius: 0.012, pieces: 5, thesis, frames })
     };
-    vec![
-        garment("towel", sheet(8, 10, 0.6, 0.9), 0.02, 6, (50.0, 75.0, 300), pinched),
-        garment("T-shirt", tube(73, 16, 0.18, 0.18, 0.6), 0.015, 3, (800.0, 750.0, 1500), bent),
-        garment("trousers", tube(28, 40, 0.09, 0.07, 0.8), 0.012, 2, (400.0, 400.0, 500), knee),
-        garment("rabbit skirt", tube(28, 13, 0.24, 0.14, 0.35), 0.015, 4, (300.0, 700.0, 1000), gathered),
-        garment("dancer dress", tube(49, 19, 0.40, 0.15, 0.8), 0.02, 3, (700.0, 600.0, 900), gathered),
-        garment("silk dress", tube(50, 25, 0.45, 0.15, 1.1), 0.012, 5, (850.0, 2700.0, 3500), gathered),
-    ]
+    use generate::Garment::{Dress, TShirt, Trousers};
+    Ok(vec![
+        posed("towel", sheet(8, 10, 0.6, 0.9), 0.02, 6, (50.0, 75.0, 300), pinched),
+        worn("T-shirt", TShirt, 0.0298, (800.0, 750.0, 1500))?,
+        worn("trousers", Trousers, 0.0372, (400.0, 400.0, 500))?,
+        posed("rabbit skirt", tube(28, 13, 0.24, 0.14, 0.35), 0.015, 4, (300.0, 700.0, 1000), gathered),
+        worn("dancer dress", Dress, 0.0445, (700.0, 600.0, 900))?,
+        posed("silk dress", tube(50, 25, 0.45, 0.15, 1.1), 0.012, 5, (850.0, 2700.0, 3500), gathered),
+    ])
+}
+
+/// A garment of the scenes: its mesh at rest, and its vertices while the clip of its bones plays again and again.
+fn worn(kind: generate::Garment, edge: f64, frames: u32) -> Result<(Mesh, Vec<Vec<DVec3>>), Failure> {
+    let mesh = generate::garment(kind, edge);
+    let mesh = RigMesh {
+        positions: mesh.positions.iter().map(|p| p.to_array()).collect(),
+        triangles: mesh.triangles,
+        ..RigMesh::default()
+    };
+    let refuse = |error: souple::SceneError| Failure::input(error.to_string(), error.help.clone());
+    let rig = rig_of(&garment_bones(kind), mesh).map_err(refuse)?;
+    let weights =
+        SkinWeights { method: WeightMethod::InverseDistance, exponent: 4.0, ..SkinWeights::default() };
+    let character = Character {
+        name: "wearer".into(),
+        rig: RigSource::Inline(rig),
+        weights: Some(weights),
+        clips: vec![PlayedClip { name: "step".into(), ..PlayedClip::default() }],
+        ..Character::default()
+    };
+    let skin = SkinShape { character: "wearer".into(), ..SkinShape::default() };
+    let collider =
+        Collider { name: "garment".into(), shape: ColliderShape::Skin(skin), ..Collider::default() };
+    let scene = Scene { characters: vec![character], colliders: vec![collider], ..Scene::default() };
+    let mut played = Simulation::new(ModelBuilder::new(&scene).build().map_err(refuse)?);
+    let Some(mesh) = played.model().colliders[0].form.mesh().cloned() else {
+        return Err(Failure::input("the garment has no surface", ""));
+    };
+    let mut places = vec![played.skin_places(0)];
+    for _ in 0..frames {
+        played.step();
+        places.push(played.skin_places(0));
+    }
+    Ok(((mesh.positions.clone(), mesh.triangles.clone()), places))
 }
 
 type Mesh = (Vec<DVec3>, Vec<[u32; 3]>);
@@ -88,24 +138,6 @@ fn pinched(p: DVec3, t: f64) -> DVec3 {
     let across = (p.z - 0.45 - 0.2 * sin(0.7 * t)) / 0.3;
     let push = strength * exp(-across * across) * (1.0 - 2.0 / (1.0 + exp((p.x - 0.3) / 0.08)));
     DVec3::new(p.x - push, 0.03 * sin(3.0 * p.z + t), p.z)
-}
-
-/// A trunk that bends forwards: the belly is pressed together.
-fn bent(p: DVec3, t: f64) -> DVec3 {
-    turned(p, 0.3, 0.16, 0.5 * (1.0 - cos(1.1 * t)) * 0.9)
-}
-
-/// A knee that bends.
-fn knee(p: DVec3, t: f64) -> DVec3 {
-    turned(p, 0.4, 0.1, 0.5 * (1.0 - cos(1.3 * t)) * 1.4)
-}
-
-/// What is above a height turns about x, by more and more over a length.
-fn turned(p: DVec3, height: f64, length: f64, angle: f64) -> DVec3 {
-    let share = 1.0 / (1.0 + exp(-(p.y - height) / (0.25 * length)));
-    let (c, s) = (cos(angle * share), sin(angle * share));
-    let y = p.y - height;
-    DVec3::new(p.x, height + c * y - s * p.z, s * y + c * p.z)
 }
 
 /// A skirt whose girth gets less, most where it is wide, and not the same all around, while it turns.

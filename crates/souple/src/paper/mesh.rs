@@ -78,6 +78,51 @@ impl Triangulator {
         out.extend(self.triangles.iter().map(|t| t.map(|k| outline[k as usize])));
     }
 
+    /// The same with vertices inside the loop; those in the place of another are left out.
+    pub fn add_with(&mut self, points: &[DVec2], outline: &[u32], inside: &[u32], out: &mut Vec<[u32; 3]>) {
+        let n = outline.len();
+        if n < 3 {
+            return;
+        }
+        let all: Vec<u32> = outline.iter().chain(inside).copied().collect();
+        let at = |k: u32| points[all[k as usize] as usize];
+        self.cut_ears(n, at);
+        for k in n as u32..all.len() as u32 {
+            self.insert(k, at);
+        }
+        self.flip(at);
+        out.extend(self.triangles.iter().map(|t| t.map(|k| all[k as usize])));
+    }
+
+    /// Cuts the triangle that a point is in into three, or both at an edge that it is on into two.
+    fn insert(&mut self, k: u32, at: impl Fn(u32) -> DVec2) {
+        let p = at(k);
+        let Some(t) = self.triangles.iter().position(|t| covers(t.map(&at), p)) else { return };
+        let corners = self.triangles[t];
+        let on = |e: usize| !turns_left(at(corners[e]), at(corners[(e + 1) % 3]), p);
+        match [0, 1, 2].map(on) {
+            [false, false, false] => {
+                let [a, b, c] = corners;
+                self.triangles[t] = [a, b, k];
+                self.triangles.extend([[b, c, k], [c, a, k]]);
+            }
+            edges if edges.iter().filter(|on| **on).count() == 1 => {
+                let e = edges.iter().position(|on| *on).unwrap_or(0);
+                let [a, b, c] = [0, 1, 2].map(|o| corners[(e + o) % 3]);
+                // The other triangle has the edge from b to a.
+                let beyond = self.triangles.iter().enumerate().find_map(|(s, other)| {
+                    let k = (0..3).find(|&k| other[k] == b && other[(k + 1) % 3] == a)?;
+                    Some((s, other[(k + 2) % 3]))
+                });
+                let Some((s, d)) = beyond else { return };
+                self.triangles[t] = [k, b, c];
+                self.triangles[s] = [k, a, d];
+                self.triangles.extend([[k, c, a], [k, d, b]]);
+            }
+            _ => {}
+        }
+    }
+
     fn cut_ears(&mut self, n: usize, at: impl Fn(u32) -> DVec2) {
         let count = n as u32;
         self.triangles.clear();

@@ -100,13 +100,16 @@ impl FineMesh {
                 }
             }
         }
-        let mut order: Vec<u32> = (0..mesh.shares.len() as u32).collect();
-        order.sort_by_key(|&v| (owner[v as usize], v));
-        mesh.starts = (0..=pattern.triangles.len() as u32)
-            .map(|t| order.partition_point(|&v| owner[v as usize] < t) as u32)
-            .collect();
-        mesh.owned = order;
+        mesh.own(&owner, pattern.triangles.len());
         mesh
+    }
+
+    /// Lists its vertices by the coarse triangle that each belongs to.
+    pub(super) fn own(&mut self, owner: &[u32], triangles: usize) {
+        self.owned = (0..owner.len() as u32).collect();
+        self.owned.sort_by_key(|&v| (owner[v as usize], v));
+        let starts = |t: u32| self.owned.partition_point(|&v| owner[v as usize] < t) as u32;
+        self.starts = (0..=triangles as u32).map(starts).collect();
     }
 
     /// How many vertices cutting every edge into that many pieces gives.

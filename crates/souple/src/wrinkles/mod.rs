@@ -17,6 +17,7 @@ pub mod measure;
 pub mod pattern;
 mod played;
 pub mod project;
+mod still;
 pub mod tensor;
 pub mod trace;
 pub mod track;
@@ -88,6 +89,16 @@ impl Wrinkles {
     /// Carries folds on by a frame of `dt` seconds, to cloth whose vertices are at those places, m.
     pub fn advance(&self, tracker: &mut Tracker, folds: &mut Folds, places: &[DVec3], dt: f64) {
         tracker.advance(&self.pattern, &self.settings, folds, places, dt);
+    }
+
+    /// A mesh along the folds of a still frame, and where its vertices are, m.
+    pub fn still(&self, folds: &Folds, places: &[DVec3]) -> (FineMesh, Vec<DVec3>) {
+        let Settings { smallest_radius, side, .. } = self.settings;
+        let mesh = FineMesh::along_folds(&self.pattern, folds, smallest_radius, 0.5 * smallest_radius);
+        let mut out = Vec::new();
+        let Wrinkles { pattern, profile, .. } = self;
+        Projector::default().surface(pattern, &mesh, profile, folds, smallest_radius, side, places, &mut out);
+        (mesh, out)
     }
 
     /// How near a coarse and a fine surface are to the pattern.
