@@ -363,7 +363,7 @@ fn a_hundred_thousand_joints_are_refused_whether_they_are_there_or_announced() {
         d["nodes"].as_array_mut().unwrap().extend((0..100_000).map(|_| json!({})));
     });
     let error = read(&there).unwrap_err().to_string();
-    assert!(error.contains("100002 nodes; at most 65536"), "{error}");
+    assert!(error.contains("100002 nodes, or joints of a skin; at most 65536"), "{error}");
     let announced = quad(|d| d["skins"][0]["joints"] = vec![1; 100_000].into());
     let error = read(&announced).unwrap_err().to_string();
     assert!(error.contains("at most 65536"), "{error}");

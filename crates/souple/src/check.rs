@@ -11,7 +11,7 @@ use crate::model::{BodyModel, Carrier, ColliderModel, Model, PinCarrier, PinMode
 use crate::motion::{Jump, jump};
 use crate::parallel::Parallel;
 use crate::scene::{InlineMesh, Scene, Select, Shape};
-use crate::skin::{Posed, RigRepairs};
+use crate::skin::{CharacterModel, OpenSkin, Posed, RigRepairs};
 use crate::solver::solver_name;
 use crate::solver::stability::{StiffestMode, longest_step, stiffest_mode, stiffest_mode_of};
 
@@ -459,37 +459,58 @@ fn first_carried_jump(collider: &ColliderModel, model: &Model) -> Option<(u32, J
     })
 }
 
-/// Tells what was done to the rig of a character so that it could be used, and who has no use.
+/// What was done to the rig of a character so that it could be used, and what its skin cannot keep.
+pub fn lint_rig(c: usize, character: &CharacterModel) -> Vec<Lint> {
+    let name = &character.name;
+    let mut found = Vec::new();
+    let mut say = |field: &str, message: String, help: &str| {
+        found.push(Lint { field: format!("character[{c}].{field}"), message, help: help.to_owned() });
+    };
+    let RigRepairs { normalised_vertices, unweighted_vertices, null_rotations, flat_nodes } =
+        character.rig.repairs;
+    let repairs = [
+        (normalised_vertices, "vertices had weights that do not sum to 1, and were divided by their sum"),
+        (unweighted_vertices, "vertices have no weight, and follow the first bone of their skin"),
+        (null_rotations, "nodes have a rotation of length 0, and are not turned"),
+        (flat_nodes, "nodes are scaled to nothing, and so is what hangs on them"),
+    ];
+    for (count, what) in repairs.into_iter().filter(|(count, _)| *count > 0) {
+        let help = match what.contains("no weight") {
+            true => "write `weights = {}`, which finds them",
+            false => "if that is not meant, repair it where the file was made",
+        };
+        say("rig", format!("of '{name}', {count} {what}"), help);
+    }
+    let Some(volume) = &character.volume else { return found };
+    let OpenSkin { borders, left_alone, left_volume } = volume.open;
+    if borders > 0 {
+        let what = if borders == 1 { "1 border".to_owned() } else { format!("{borders} borders") };
+        say(
+            "volume",
+            format!("the skin of '{name}' is open at {what}: its volume is that up to lids, fans from the mean of each"),
+            "close the surface where the file was made, if that is not meant",
+        );
+    }
+    if left_alone > 0 {
+        let vertices: usize = character.rig.meshes.iter().map(|mesh| mesh.mesh.positions.len()).sum();
+        let litres = 1e3 * character.scale * character.scale * character.scale * left_volume;
+        say(
+            "volume",
+            format!(
+                "{left_alone} of {vertices} vertices of '{name}' are of pieces that are open by more than half of their area: they have no volume to keep; \
+                 closed by fans they would hold about {litres:.3} litres"
+            ),
+            "close the surface where the file was made, or write `volume = { close_open = true }` to keep that volume",
+        );
+    }
+    found
+}
+
+/// Tells what was done to the rigs of characters, and who has no use.
 fn lint_characters(model: &Model, say: &mut impl FnMut(String, String, String)) {
     for (c, character) in model.characters.iter().enumerate() {
         let at = format!("character[{c}]");
-        let RigRepairs { normalised_vertices, unweighted_vertices, null_rotations, flat_nodes } =
-            character.rig.repairs;
-        let found = [
-            (normalised_vertices, "vertices had weights that do not sum to 1, and were divided by their sum"),
-            (unweighted_vertices, "vertices have no weight, and follow the first bone of their skin"),
-            (null_rotations, "nodes have a rotation of length 0, and are not turned"),
-            (flat_nodes, "nodes are scaled to nothing, and so is what hangs on them"),
-        ];
-        for (count, what) in found.into_iter().filter(|(count, _)| *count > 0) {
-            let help = match what.contains("no weight") {
-                true => "write `weights = {}`, which finds them",
-                false => "if that is not meant, repair it where the file was made",
-            };
-            say(format!("{at}.rig"), format!("of '{}', {count} {what}", character.name), help.into());
-        }
-        let vertices: usize = character.rig.meshes.iter().map(|mesh| mesh.mesh.positions.len()).sum();
-        let open = character.volume.as_ref().map_or(0, |volume| volume.left_alone);
-        if open > 0 {
-            say(
-                format!("{at}.volume"),
-                format!(
-                    "{open} of {vertices} vertices of '{}' are of pieces that are open by more than half of their area: they keep no volume",
-                    character.name
-                ),
-                "close the surface where the file was made, if it should".into(),
-            );
-        }
+        lint_rig(c, character).into_iter().for_each(|lint| say(lint.field, lint.message, lint.help));
         let carries = |carrier: &Carrier| match carrier {
             Carrier::Script => false,
             Carrier::Bone(bone) => bone.character == c,

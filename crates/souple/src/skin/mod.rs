@@ -18,6 +18,7 @@ pub mod insert;
 pub mod joints;
 pub mod keeper;
 pub mod layer;
+mod pieces;
 pub mod prisms;
 pub mod rig;
 pub mod skeleton;
@@ -32,7 +33,7 @@ mod weights_tests;
 
 pub use character::{CharacterModel, MapModel, PlayedModel, Posed, SkinPoint};
 pub use clip::{Clip, LocalPose, Track};
-pub use keeper::{JointVolume, KeptVolume, VolumeKeeper};
+pub use keeper::{JointVolume, KeptVolume, OpenSkin, VolumeKeeper};
 pub(crate) use layer::Keeps;
 pub use layer::{Anchor, Layer, Rides, Wearer};
 pub use prisms::LocalGains;

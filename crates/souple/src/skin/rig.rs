@@ -79,7 +79,7 @@ pub struct RigRepairs {
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum RigError {
     /// More frames than can be used.
-    #[error("the rig has {0} nodes; at most {MAX_NODES} are possible")]
+    #[error("the rig has {0} nodes, or joints of a skin; at most {MAX_NODES} are possible")]
     TooManyNodes(usize),
     /// Frames carry each other in a ring.
     #[error("node {0} carries itself, through others or not")]

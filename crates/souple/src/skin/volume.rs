@@ -95,8 +95,8 @@ impl Enclosure {
         }
     }
 
-    /// Whether it has an inside where it was bound, of that size: lids of at most half its area, and a volume.
-    pub fn has_inside(&self, rest: &[DVec3], size: f64) -> bool {
+    /// Whether it has an inside where it was bound, of that size: lids of at most that share of its area, and a volume.
+    pub fn has_inside(&self, rest: &[DVec3], size: f64, widest: f64) -> bool {
         let area = |triangles: &[[u32; 3]]| -> f64 {
             let one = |t: &[u32; 3]| {
                 let [a, b, c] = t.map(|v| rest[v as usize]);
@@ -106,7 +106,7 @@ impl Enclosure {
         };
         let (own, lids) = self.triangles.split_at(self.own);
         let (own, lids) = (area(own), area(lids));
-        own > 0.0 && lids <= 0.5 * own && self.volume(rest).abs() > LEAST_VOLUME * own * size
+        own > 0.0 && lids <= widest * own && self.volume(rest).abs() > LEAST_VOLUME * own * size
     }
 
     /// Gives to vertices of borders what belongs to the middles of lids, which move with them.
@@ -327,6 +327,16 @@ impl Yielding {
     }
 }
 
+/// Displacements that gain a volume to first order, a third of it along each of x, y and z, everywhere (ROH-26; Sauvage, Hahmann, Bonneau, *Volume
+/// preservation of multiresolution meshes*, 2007): u = ΔV/3 (∂ₓV/|∂ₓV|², ∂ᵧV/|∂ᵧV|², ∂_zV/|∂_zV|²). Nothing says where: ends of a bent bar move, and its joint stays
+/// pinched. For comparison only.
+pub fn global_thirds(gradient: &[DVec3], gain: f64) -> Vec<DVec3> {
+    let squares: DVec3 = gradient.iter().map(|g| *g * *g).sum();
+    let third = |square: f64| if square > 0.0 { gain / (3.0 * square) } else { 0.0 };
+    let scale = DVec3::new(third(squares.x), third(squares.y), third(squares.z));
+    gradient.iter().map(|g| scale * *g).collect()
+}
+
 /// Gains a volume exactly, in one pass along each of three axes (ROH-28): along one the volume is linear. `shares` of it go to each, and sum to 1;
 /// an axis along which nothing gives way leaves its own to the others.
 pub fn three_passes(
@@ -428,6 +438,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Each axis gives a third, to first order; a ball grows evenly.
+    #[test]
+    fn thirds_gain_the_volume_to_first_order() {
+        let (surface, x) = lump(3, 0.2);
+        let mut gradient = Vec::new();
+        surface.volume_and_gradient(&x, &mut gradient, |_, _, _| ());
+        let u = global_thirds(&gradient, 0.1);
+        assert!((surface.cubic(&x, &u).c[0] - 0.1).abs() < 1e-14);
+        for axis in 0..3 {
+            let along: f64 = gradient.iter().zip(&u).map(|(g, u)| g[axis] * u[axis]).sum();
+            assert!((along - 0.1 / 3.0).abs() < 1e-15, "{axis}: {along}");
+        }
+        let (ball, x) = lump(0, 0.0);
+        ball.volume_and_gradient(&x, &mut gradient, |_, _, _| ());
+        let u = global_thirds(&gradient, 0.1);
+        assert!(x.iter().zip(&u).all(|(x, u)| u.normalize().dot(x.normalize()) > 0.999));
+        assert!(global_thirds(&[DVec3::ZERO, DVec3::X], 1.0).iter().all(|u| u.is_finite()));
     }
 
     #[test]
