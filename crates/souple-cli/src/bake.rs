@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use souple::check::{Lint, lint_rig};
+use souple::check::{Lint, lint_rig, lint_size};
 use souple::scene::{Character, Rig, RigFile, RigSource, Scene, SkinVolume};
 use souple::skin::CharacterModel;
 use souple_files::bake::{BakeOrder, BakedTake, JointChange, Recipe, all_clips, ending};
@@ -78,8 +78,11 @@ pub fn run(args: &BakeArgs) -> Outcome {
         .check_frames(character)
         .map_err(|error| error.with_help("give a smaller --fps, or choose other clips with --clip"))?;
     order.outputs.iter().try_for_each(|path| disk::check_writable(path))?;
-    for Lint { message, help, .. } in lint_rig(0, character) {
-        note(&format!("warning: {message}\nhelp: {help}"));
+    // Without bodies its size does not matter.
+    let size = if model.bodies.is_empty() { None } else { lint_size(0, character) };
+    for Lint { message, help, .. } in lint_rig(0, character).into_iter().chain(size) {
+        let place = if help.contains('`') { " in the [[character]] of a --recipe" } else { "" };
+        note(&format!("warning: {message}\nhelp: {help}{place}"));
     }
     if character.volume.as_ref().is_some_and(|volume| volume.is_idle()) {
         note("warning: no part of the skin has an inside and a joint that bends it: nothing is corrected");
@@ -215,8 +218,8 @@ fn read_character(args: &BakeArgs) -> Result<(Rig, Option<Vec<u8>>), Failure> {
     let bytes = disk::read(&args.input, limits.max_bytes, "character")?;
     let folder = SceneFolder::of_scene(&args.input, false);
     let mut beside = |uri: &str| folder.read(uri, limits.max_bytes, "buffer");
-    let rig = read_rig(&bytes, &limits, &mut beside)
-        .map_err(|error| Failure::file(&args.input, error, ""))?;
+    let rig =
+        read_rig(&bytes, &limits, &mut beside).map_err(|error| Failure::file(&args.input, error, ""))?;
     Ok((rig, Some(bytes)))
 }
 

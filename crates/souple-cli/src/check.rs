@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use souple::SceneError;
 use souple::check::{Lint, StepForecast, forecast_steps, lint};
-use souple::skin::{CharacterModel, Clip, SkinMesh};
+use souple::skin::{CharacterModel, Clip, Posed, SkinMesh};
 use souple_files::{Loaded, SceneFolder, load};
 use souple_formats::scene::{SceneFileError, Source};
 use souple_viewer::style::StyleSheet;
@@ -58,6 +58,8 @@ struct CharacterReport {
     bones: Vec<String>,
     meshes: Vec<MeshReport>,
     clips: Vec<ClipReport>,
+    /// Lowest and highest corner of the box around it when the scene begins, m.
+    begins_within: [[f64; 3]; 2],
 }
 
 #[derive(Serialize)]
@@ -153,14 +155,28 @@ impl From<&CharacterModel> for CharacterReport {
             bones: nodes.iter().filter_map(|node| rig.skeleton.names.get(*node as usize).cloned()).collect(),
             meshes: rig.meshes.iter().map(mesh).collect(),
             clips: rig.clips.iter().map(clip).collect(),
+            begins_within: begins_within(character),
         }
     }
+}
+
+/// Lowest and highest corner of the box around the skin of a character when a scene begins, m.
+fn begins_within(character: &CharacterModel) -> [[f64; 3]; 2] {
+    let posed = Posed::at(std::slice::from_ref(character), 0.0);
+    let Some(posed) = posed.characters.first() else { return [[0.0; 3]; 2] };
+    let mut places = Vec::new();
+    for (m, mesh) in (0u32..).zip(&character.rig.meshes) {
+        let vertices = 0..mesh.mesh.positions.len() as u32;
+        places.extend(vertices.map(|v| posed.pose.apply(posed.vertex(character, m, v))));
+    }
+    let (low, high) = souple::mesh::bounds(&places);
+    [low.to_array(), high.to_array()]
 }
 
 impl CharacterReport {
     /// For people: each kind of what can be named in a line.
     fn lines(&self) -> Vec<String> {
-        let CharacterReport { name, bones, meshes, clips } = self;
+        let CharacterReport { name, bones, meshes, clips, begins_within: [low, high] } = self;
         let list = |what: &str, names: Vec<String>| {
             let more = names.len().saturating_sub(MOST_NAMES);
             let shown = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
@@ -168,7 +184,9 @@ impl CharacterReport {
             (!names.is_empty()).then(|| format!("  {what}: {shown}{more}"))
         };
         let quoted = |name: &String| format!("'{name}'");
-        let mesh = |mesh: &MeshReport| format!("'{}' ({} vertices, {} triangles)", mesh.name, mesh.vertices, mesh.triangles);
+        let mesh = |mesh: &MeshReport| {
+            format!("'{}' ({} vertices, {} triangles)", mesh.name, mesh.vertices, mesh.triangles)
+        };
         let clip = |clip: &ClipReport| format!("'{}' ({:.2} s)", clip.name, clip.duration);
         let title = format!(
             "character '{name}': {}, {}, {}",
@@ -180,6 +198,10 @@ impl CharacterReport {
             list("bones", bones.iter().map(quoted).collect()),
             list("meshes", meshes.iter().map(mesh).collect()),
             list("clips", clips.iter().map(clip).collect()),
+            (!meshes.is_empty()).then(|| {
+                let range = |axis: usize| format!("{:.3} to {:.3} m", low[axis], high[axis]);
+                format!("  it begins within x {}, y {}, z {}", range(0), range(1), range(2))
+            }),
         ];
         std::iter::once(title).chain(lists.into_iter().flatten()).collect()
     }

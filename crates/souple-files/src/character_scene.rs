@@ -53,8 +53,12 @@ pub fn first_character(name: &str, rig: &Rig) -> Result<Character, String> {
     let first = clip_names(rig).into_iter().next();
     let clips = first.map(|(name, _)| PlayedClip { name, ..PlayedClip::default() });
     let inline = RigSource::Inline(rig.clone());
-    let mut character =
-        Character { name: name.to_owned(), rig: inline, clips: Vec::from_iter(clips), ..Character::default() };
+    let mut character = Character {
+        name: name.to_owned(),
+        rig: inline,
+        clips: Vec::from_iter(clips),
+        ..Character::default()
+    };
     let (low, high) = character_bounds(&character, 1)?;
     let extent = (high - low).max_element();
     let to_a_metre = || format!("{:.2e}", 1.0 / extent).parse().unwrap_or(1.0);
@@ -104,11 +108,11 @@ pub fn read_character_scene(path: &Path) -> Result<SceneFile, FileError> {
         return Err(FileError::file(path, "it has neither bones nor clips, only a surface", help));
     }
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let mut character =
-        first_character(&stem, &rig).map_err(|problem| FileError::file(path, problem, ""))?;
+    let mut character = first_character(&stem, &rig).map_err(|problem| FileError::file(path, problem, ""))?;
     let written = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     character.rig = RigSource::File(RigFile { path: written, skeleton: None });
-    let keys = rig.clips.first().into_iter().flat_map(|clip| &clip.channels).flat_map(|channel| &channel.times);
+    let keys =
+        rig.clips.first().into_iter().flat_map(|clip| &clip.channels).flat_map(|channel| &channel.times);
     let duration = keys.fold(0.0, |last: f64, time| last.max(*time));
     let mut scene = Scene { name: stem.clone(), ..Scene::default() };
     scene.time.frames = (duration * scene.time.fps).ceil().clamp(1.0, MAX_FRAMES) as u32;
@@ -132,7 +136,10 @@ mod tests {
         let loaded = crate::load(&own("arm.glb"), false).unwrap();
         assert_eq!((loaded.model.characters.len(), loaded.model.colliders.len()), (1, 1));
         let character = &loaded.scene.characters[0];
-        assert_eq!((character.name.as_str(), character.clips[0].name.as_str(), character.scale), ("arm", "wave", 1.0));
+        assert_eq!(
+            (character.name.as_str(), character.clips[0].name.as_str(), character.scale),
+            ("arm", "wave", 1.0)
+        );
         // Six seconds of it.
         assert_eq!(loaded.scene.time.frames, 360);
         assert!(loaded.source.text().contains("path = \"arm.glb\""));

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use souple::Simulation;
 use souple::scene::{Body, ColliderShape, Rig, RigFile, RigSource, Scene, Shape};
 use souple::skin::character::PosedCharacter;
@@ -23,6 +23,8 @@ use crate::worker::{AtEnd, Request};
 pub struct CharacterInfo {
     /// Name.
     pub name: String,
+    /// Where its bones and other nodes are, m: their joints.
+    pub joints: Vec<Vec3>,
     /// The volume of its skin; none if nothing keeps it.
     pub volume: Option<VolumeInfo>,
 }
@@ -69,7 +71,9 @@ impl CharacterInfo {
                 let [rest, skinned, kept] = [volume.rest, volume.skinned, volume.kept].map(|v| cube * v);
                 VolumeInfo { rest, skinned, kept, joints }
             });
-            CharacterInfo { name: model.name.clone(), volume }
+            let joint = |node: u32| posed.bone(node).translation.as_vec3();
+            let joints = (0..model.rig.skeleton.len() as u32).map(joint).collect();
+            CharacterInfo { name: model.name.clone(), joints, volume }
         };
         characters.map(of_one).collect()
     }

@@ -420,7 +420,7 @@ fn first_jump(collider: &ColliderModel, model: &Model) -> Option<(u32, Jump)> {
     let (first, last) = (motion.keys.first().map_or(0.0, |k| k.t), motion.keys.last().map_or(0.0, |k| k.t));
     let end = if motion.repeat { 2.0 * last - first } else { last };
     let frames = (end * model.fps).ceil().clamp(0.0, f64::from(MAX_FRAMES)) as u32 + 1;
-    let at = |time: f64| scripted_pose(collider, &Posed { time, characters: Vec::new() });
+    let at = |time: f64| scripted_pose(collider, &Posed { time, ..Posed::default() });
     let mut before = at(0.0);
     (1..=frames.min(model.frames.max(1))).find_map(|frame| {
         let after = at(f64::from(frame) * model.frame_dt());
@@ -487,7 +487,9 @@ pub fn lint_rig(c: usize, character: &CharacterModel) -> Vec<Lint> {
         let what = if borders == 1 { "1 border".to_owned() } else { format!("{borders} borders") };
         say(
             "volume",
-            format!("the skin of '{name}' is open at {what}: its volume is that up to lids, fans from the mean of each"),
+            format!(
+                "the skin of '{name}' is open at {what}: its volume is that up to lids, fans from the mean of each"
+            ),
             "close the surface where the file was made, if that is not meant",
         );
     }
@@ -506,11 +508,28 @@ pub fn lint_rig(c: usize, character: &CharacterModel) -> Vec<Lint> {
     found
 }
 
+/// Characters of another size are likely in other units, m.
+const LIKELY_SIZES: std::ops::RangeInclusive<f64> = 0.01..=20.0;
+
+/// A character that is so large or so small that its file is likely not in metres: then all that is simulated on it is too slow or too fast.
+pub fn lint_size(c: usize, character: &CharacterModel) -> Option<Lint> {
+    let (low, high) = character.rig.rest_bounds;
+    let size = character.scale * (high - low).max_element();
+    let is_odd = size.is_finite() && size > 0.0 && !LIKELY_SIZES.contains(&size);
+    is_odd.then(|| Lint {
+        field: format!("character[{c}].scale"),
+        message: format!("'{}' is {size:.3} m large", character.name),
+        help: "if its file is in centimetres write `scale = 0.01`, if it is in millimetres `scale = 0.001`"
+            .into(),
+    })
+}
+
 /// Tells what was done to the rigs of characters, and who has no use.
 fn lint_characters(model: &Model, say: &mut impl FnMut(String, String, String)) {
     for (c, character) in model.characters.iter().enumerate() {
         let at = format!("character[{c}]");
-        lint_rig(c, character).into_iter().for_each(|lint| say(lint.field, lint.message, lint.help));
+        let found = lint_rig(c, character).into_iter().chain(lint_size(c, character));
+        found.for_each(|lint| say(lint.field, lint.message, lint.help));
         let carries = |carrier: &Carrier| match carrier {
             Carrier::Script => false,
             Carrier::Bone(bone) => bone.character == c,

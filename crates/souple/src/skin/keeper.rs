@@ -19,6 +19,7 @@ use super::area::{
 };
 use super::bulge::{BulgeSource, JointPlace, joint_places};
 use super::character::MapModel;
+use super::crumpled::{Neighbours, smooth};
 use super::joints::{Bend, Crossing, JointParts, JointTree, Measured};
 use super::pieces::{Bound, Piece, pieces};
 use super::rig::{CompiledRig, SkinMesh};
@@ -37,8 +38,9 @@ const LARGEST_BULGE: f64 = 0.5;
 const MET: f64 = 1e-14;
 const ROUNDS: usize = 4;
 
-/// Rounds in which parts that run into each other are brought apart.
+/// Rounds in which parts that run into each other are brought apart, and then in which what is still crumpled is made smooth.
 const ROUNDS_APART: usize = 6;
+const ROUNDS_SMOOTH: usize = 24;
 
 /// Passes that smooth the curvature that the area is brought back by.
 const SMOOTHED: usize = 20;
@@ -155,8 +157,13 @@ impl VolumeKeeper {
             rig.bindings.iter().map(|bones| Arc::new(JointTree::new(&rig.skeleton, bones))).collect();
         let places: Vec<Vec<JointPlace>> =
             trees.iter().zip(&rig.bindings).map(|(tree, bones)| joint_places(tree, bones)).collect();
-        let mut keeper =
-            VolumeKeeper { written: written.clone(), open: OpenSkin::default(), trees, places, pieces: Vec::new() };
+        let mut keeper = VolumeKeeper {
+            written: written.clone(),
+            open: OpenSkin::default(),
+            trees,
+            places,
+            pieces: Vec::new(),
+        };
         let others = JointBulge::default();
         for (m, mesh) in rig.meshes.iter().enumerate() {
             let (tree, places) = (&keeper.trees[mesh.binding], &keeper.places[mesh.binding]);
@@ -186,6 +193,7 @@ impl VolumeKeeper {
                     piece.surface.volume_and_gradient(&bound.places, &mut normals, |_, _, _| ());
                     normals.iter_mut().for_each(|n| *n *= piece.facing);
                     piece.apart = Parts::new(tree, places, mesh, &piece.kept, &bound.places, &normals);
+                    piece.neighbours = Neighbours::new(&piece.surface);
                     piece.areas.clone_from(&areas);
                 }
                 piece.bound = bound;
@@ -655,6 +663,16 @@ impl Piece {
             let KeeperScratch { x, bound, free, gradient, .. } = &mut *scratch;
             let rest = if has_morphs { &bound.places } else { &self.bound.places };
             if self.apart.part(motions, rest, x, free) == 0 {
+                break;
+            }
+            self.surface.place_lids(x);
+            volume = self.surface.volume_and_gradient(x, gradient, |_, _, _| ());
+            self.yield_all_around(scratch);
+            volume = self.meet(volume, wanted, largest, scratch);
+        }
+        for _ in 0..ROUNDS_SMOOTH {
+            let KeeperScratch { x, free, gradient, .. } = &mut *scratch;
+            if !smooth(&self.surface, &self.neighbours, x, free) {
                 break;
             }
             self.surface.place_lids(x);

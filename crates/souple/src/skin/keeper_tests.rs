@@ -242,7 +242,8 @@ fn seams_stay_shut_and_open_ends_are_lids() {
     // A gutter, open all along: it is told what it would hold, and that is kept if it is asked for.
     let mut gutter = crooked();
     let at = |v: u32| DVec3::from(gutter.meshes[0].positions[v as usize]);
-    let left: Vec<[u32; 3]> = gutter.meshes[0].triangles.iter().copied().filter(|t| t.iter().all(|v| at(*v).x > -0.01)).collect();
+    let left: Vec<[u32; 3]> =
+        gutter.meshes[0].triangles.iter().copied().filter(|t| t.iter().all(|v| at(*v).x > -0.01)).collect();
     gutter.meshes[0].triangles = left;
     let model = character(&gutter, Skinning::LinearBlend, keeping(BulgePreset::Automatic));
     let told = model.volume.as_ref().unwrap().open;

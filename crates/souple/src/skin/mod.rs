@@ -12,6 +12,7 @@ pub mod bones;
 pub mod bulge;
 pub mod character;
 pub mod clip;
+pub mod crumpled;
 pub mod generate;
 pub mod incremental;
 pub mod insert;
@@ -31,7 +32,7 @@ pub mod weights;
 #[cfg(test)]
 mod weights_tests;
 
-pub use character::{CharacterModel, MapModel, PlayedModel, Posed, SkinPoint};
+pub use character::{BoneTurn, CharacterModel, MapModel, PlayedModel, Posed, SkinPoint};
 pub use clip::{Clip, LocalPose, Track};
 pub use keeper::{JointVolume, KeptVolume, OpenSkin, VolumeKeeper};
 pub(crate) use layer::Keeps;

@@ -4,6 +4,7 @@ use glam::DVec3;
 
 use super::apart::Parts;
 use super::bulge::Bulge;
+use super::crumpled::Neighbours;
 use super::joints::{JointParts, JointTree, Measured};
 use super::rig::SkinMesh;
 use super::volume::{Enclosure, find};
@@ -26,8 +27,9 @@ pub(super) struct Piece {
     pub(super) facing: f64,
     /// Where it was bound, without morphs.
     pub(super) bound: Bound,
-    /// To which bone its vertices belong, and their areas; nothing if parts are not kept apart.
+    /// To which bone its vertices belong, their neighbours and their areas; nothing if parts are not kept apart.
     pub(super) apart: Parts,
+    pub(super) neighbours: Neighbours,
     pub(super) areas: Vec<f64>,
 }
 
@@ -81,6 +83,7 @@ pub(super) fn pieces(m: usize, mesh: &SkinMesh) -> Vec<Piece> {
             facing: 1.0,
             bound: Bound::default(),
             apart: Parts::default(),
+            neighbours: Neighbours::default(),
             areas: Vec::new(),
         });
     }
