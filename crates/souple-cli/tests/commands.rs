@@ -441,6 +441,8 @@ fn character_files_are_checked_drawn_and_repaired() {
     assert_eq!((&character["clips"][1]["name"], &json["frames"]), (&"curl".into(), &360.into()));
     assert!(character["begins_within"][1][1].as_f64().unwrap() > 0.5, "{character}");
     scratch.souple(&["check", "arm.glb"]).expect(0).says("clips: 'wave' (6.00 s), 'curl' (4.00 s)");
+    scratch.souple(&["convert", "arm.glb", "arm.toml"]).expect(0).says("wrote arm.toml: scene");
+    scratch.souple(&["check", "arm.toml"]).expect(0).says("nothing odd found");
     let args = ["render", "arm.glb", "--frame", "3", "--size", "64x48", "--renderer", "cpu", "-o", "arm.png"];
     scratch.souple(&args).expect(0).says("wrote arm.png");
     // As its exporter would have it without weights, with some that sum to 3, and a hundred times as large.

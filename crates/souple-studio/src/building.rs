@@ -12,7 +12,7 @@ use souple::mesh;
 use souple::scene::{
     Air, Ball, Block, Body, BoxShape, Cells, Collider, ColliderShape, Embed, Family, Grid, GridPlane, Group,
     Gusts, InlineMesh, Layout, LinkSprings, Look, MeshFile, Paper, PaperBorder, Pin, Placement, Rayleigh,
-    Rope, RoundShape, Select, Shape, SphereShape, Springs, Style, Wind,
+    Rope, RoundShape, Scene, Select, Shape, SphereShape, Springs, Style, Wind,
 };
 use souple_files::vertex_count;
 

@@ -72,7 +72,7 @@ fn all_that_names_a_character_follows_its_name_and_its_end() {
         scene.bodies.push(Body { fabric: Some("silk".into()), pins: vec![pin], ..Body::default() });
         let skin = souple::scene::SkinShape { character: "torso".into(), meshes: None };
         let elastic = Some(souple::scene::Elastic::default());
-        let shape = souple::scene::Shape::Skin(skin);
+        let shape = Shape::Skin(skin);
         scene.bodies.push(Body { name: "belly".into(), shape, elastic, ..Body::default() });
     });
     document.rename(Object::Character(0), "figure").unwrap();

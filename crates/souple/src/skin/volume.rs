@@ -131,7 +131,7 @@ impl Enclosure {
         let Some(&origin) = x.first() else { return 0.0 };
         let mut sixfold = 0.0;
         for (k, t) in self.triangles.iter().enumerate() {
-            let [a, b, c] = t.map(|v| x[v as usize]);
+            let [a, b, c] = corners(x, t);
             let normal = twice_area(a, b, c);
             let own = (a - origin).dot(normal);
             sixfold += own;
@@ -147,7 +147,7 @@ impl Enclosure {
     pub fn vertex_areas(&self, x: &[DVec3]) -> Vec<f64> {
         let mut areas = vec![0.0; self.places()];
         for t in &self.triangles[..self.own] {
-            let [a, b, c] = t.map(|v| x[v as usize]);
+            let [a, b, c] = corners(x, t);
             let third = twice_area(a, b, c).length() / 6.0;
             t.iter().for_each(|&v| areas[v as usize] += third);
         }
@@ -158,7 +158,7 @@ impl Enclosure {
     pub fn volume(&self, x: &[DVec3]) -> f64 {
         let Some(&origin) = x.first() else { return 0.0 };
         let sixfold = |t: &[u32; 3]| {
-            let [a, b, c] = t.map(|v| x[v as usize]);
+            let [a, b, c] = corners(x, t);
             (a - origin).dot(twice_area(a, b, c))
         };
         self.triangles.iter().map(sixfold).sum::<f64>() / 6.0
@@ -168,15 +168,22 @@ impl Enclosure {
     pub fn cubic(&self, x: &[DVec3], u: &[DVec3]) -> Cubic {
         let mut sum = Cubic::default();
         for t in &self.triangles {
-            let [ua, ub, uc] = t.map(|v| u[v as usize]);
+            let [ua, ub, uc] = corners(u, t);
             if (ua, ub, uc) == (DVec3::ZERO, DVec3::ZERO, DVec3::ZERO) {
                 continue;
             }
-            let [a, b, c] = t.map(|v| x[v as usize] - x[0]);
+            let [a, b, c] = corners(x, t);
+            let [a, b, c] = [a - x[0], b - x[0], c - x[0]];
             sum.add(&triangle_cubic([a, b, c], [ua, ub, uc]));
         }
         sum
     }
+}
+
+/// Where the corners of a triangle are. (`map` of an array is not always inlined.)
+#[inline(always)]
+pub(super) fn corners(x: &[DVec3], t: &[u32; 3]) -> [DVec3; 3] {
+    [x[t[0] as usize], x[t[1] as usize], x[t[2] as usize]]
 }
 
 /// Twice the area of a triangle, along its normal.
