@@ -93,7 +93,7 @@ impl Command {
                   Example:\n  souple run scenes/cloth/flag.toml -o out/flag --format glb,pc2,csv"
 )]
 pub struct RunArgs {
-    /// Scene file, TOML or JSON
+    /// Scene file, TOML or JSON, or a character, .glb or .gltf
     pub scene: PathBuf,
     /// Folder for the files [default: out/<name of the scene file>]
     #[arg(short, long, value_name = "DIR")]
@@ -204,7 +204,7 @@ impl Threads {
                   Example:\n  souple render scenes/cloth/flag.toml --style satin -o flag.gif\n  \
                   souple render scenes/cloth/sphere.toml --contact-sheet 4x2 -o sphere.png")]
 pub struct RenderArgs {
-    /// Scene file, TOML or JSON, or a recording made by `souple run --record`
+    /// Scene file, TOML or JSON, a character, .glb or .gltf, or a recording made by `souple run --record`
     #[arg(value_name = "SCENE|RECORDING")]
     pub input: PathBuf,
     /// What to write: .png, .gif, .mp4, .webm, or a folder (a name that ends in /)
@@ -292,7 +292,7 @@ pub struct StylesArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  souple check scenes/cloth/flag.toml")]
 pub struct CheckArgs {
-    /// Scene file, TOML or JSON
+    /// Scene file, TOML or JSON, or a character, .glb or .gltf
     pub scene: PathBuf,
     /// Print one JSON object on standard output and nothing else
     #[arg(long)]

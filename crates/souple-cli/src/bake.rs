@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde::Serialize;
+use souple::check::{Lint, lint_rig, lint_size};
 use souple::scene::{Character, Rig, RigFile, RigSource, Scene, SkinVolume};
 use souple::skin::CharacterModel;
 use souple_files::bake::{BakeOrder, BakedTake, JointChange, Recipe, all_clips, ending};
@@ -22,6 +23,8 @@ struct BakeReport {
     vertices: usize,
     /// Vertices of pieces that joints bend, but that have no inside.
     left_alone: usize,
+    /// Borders that are closed by fans to have a volume.
+    open_borders: usize,
     /// Vertices, counted in each frame, that bones squeeze so flat that no morph target can move them.
     not_baked: usize,
     clips: Vec<ClipReport>,
@@ -75,6 +78,12 @@ pub fn run(args: &BakeArgs) -> Outcome {
         .check_frames(character)
         .map_err(|error| error.with_help("give a smaller --fps, or choose other clips with --clip"))?;
     order.outputs.iter().try_for_each(|path| disk::check_writable(path))?;
+    // Without bodies its size does not matter.
+    let size = if model.bodies.is_empty() { None } else { lint_size(0, character) };
+    for Lint { message, help, .. } in lint_rig(0, character).into_iter().chain(size) {
+        let place = if help.contains('`') { " in the [[character]] of a --recipe" } else { "" };
+        note(&format!("warning: {message}\nhelp: {help}{place}"));
+    }
     if character.volume.as_ref().is_some_and(|volume| volume.is_idle()) {
         note("warning: no part of the skin has an inside and a joint that bends it: nothing is corrected");
     }
@@ -105,7 +114,8 @@ pub fn run(args: &BakeArgs) -> Outcome {
     let report = BakeReport {
         input: args.input.display().to_string(),
         vertices,
-        left_alone: character.volume.as_ref().map_or(0, |volume| volume.left_alone),
+        left_alone: character.volume.as_ref().map_or(0, |volume| volume.open.left_alone),
+        open_borders: character.volume.as_ref().map_or(0, |volume| volume.open.borders),
         not_baked: baked.not_baked,
         clips: baked.clips.into_iter().map(ClipReport::from).collect(),
         positions_only: baked.positions_only,
@@ -157,7 +167,10 @@ fn load(args: &BakeArgs) -> Result<Recipe<'static>, Failure> {
             }
             (file.scene, Some(file.source))
         }
-        None => (Scene { characters: vec![Character::default()], ..Scene::default() }, None),
+        None => {
+            let name = args.input.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            (Scene { characters: vec![Character { name, ..Character::default() }], ..Scene::default() }, None)
+        }
     };
     let (rig, file) = read_character(args)?;
     let character = &mut scene.characters[0];
@@ -205,8 +218,8 @@ fn read_character(args: &BakeArgs) -> Result<(Rig, Option<Vec<u8>>), Failure> {
     let bytes = disk::read(&args.input, limits.max_bytes, "character")?;
     let folder = SceneFolder::of_scene(&args.input, false);
     let mut beside = |uri: &str| folder.read(uri, limits.max_bytes, "buffer");
-    let rig = read_rig(&bytes, &limits, &mut beside)
-        .map_err(|error| Failure::file(&args.input, error, "repair the file, or export it again"))?;
+    let rig =
+        read_rig(&bytes, &limits, &mut beside).map_err(|error| Failure::file(&args.input, error, ""))?;
     Ok((rig, Some(bytes)))
 }
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use souple::SceneError;
 use souple::check::{Lint, StepForecast, forecast_steps, lint};
+use souple::skin::{CharacterModel, Clip, Posed, SkinMesh};
 use souple_files::{Loaded, SceneFolder, load};
 use souple_formats::scene::{SceneFileError, Source};
 use souple_viewer::style::StyleSheet;
@@ -43,11 +44,40 @@ struct CheckReport {
     triangles: usize,
     springs: usize,
     colliders: usize,
+    characters: Vec<CharacterReport>,
     frames: u32,
     fps: f64,
     forecasts: Vec<ForecastReport>,
     warnings: Vec<SceneFileError>,
 }
+
+/// What of a character can be named in a scene.
+#[derive(Serialize)]
+struct CharacterReport {
+    name: String,
+    bones: Vec<String>,
+    meshes: Vec<MeshReport>,
+    clips: Vec<ClipReport>,
+    /// Lowest and highest corner of the box around it when the scene begins, m.
+    begins_within: [[f64; 3]; 2],
+}
+
+#[derive(Serialize)]
+struct MeshReport {
+    name: String,
+    vertices: usize,
+    triangles: usize,
+}
+
+#[derive(Serialize)]
+struct ClipReport {
+    name: String,
+    /// How long it is, s.
+    duration: f64,
+}
+
+/// Most names of one kind that people are shown; `--json` has all.
+const MOST_NAMES: usize = 100;
 
 #[derive(Serialize)]
 struct ForecastReport {
@@ -73,6 +103,7 @@ impl CheckReport {
             triangles: topologies().map(|topology| topology.triangles.len()).sum(),
             springs: topologies().map(|topology| topology.springs.len()).sum(),
             colliders: model.colliders.len(),
+            characters: model.characters.iter().map(CharacterReport::from).collect(),
             frames: model.frames,
             fps: model.fps,
             forecasts: forecast_steps(model).into_iter().map(ForecastReport::from).collect(),
@@ -94,6 +125,9 @@ impl CheckReport {
             count(self.springs, "spring", "springs"),
             count(self.colliders, "collider", "colliders"),
         ))?;
+        for character in &self.characters {
+            character.lines().iter().try_for_each(|line| say(line))?;
+        }
         for forecast in &self.forecasts {
             say(&forecast.to_string())?;
         }
@@ -101,6 +135,75 @@ impl CheckReport {
             0 => say("nothing odd found"),
             n => say(&count(n, "warning", "warnings")),
         }
+    }
+}
+
+impl From<&CharacterModel> for CharacterReport {
+    fn from(character: &CharacterModel) -> Self {
+        let rig = &character.rig;
+        let mut nodes: Vec<u32> = rig.bindings.iter().flatten().map(|(node, _)| *node).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let mesh = |mesh: &SkinMesh| MeshReport {
+            name: mesh.name.clone(),
+            vertices: mesh.mesh.positions.len(),
+            triangles: mesh.mesh.triangles.len(),
+        };
+        let clip = |clip: &Clip| ClipReport { name: clip.name.clone(), duration: clip.duration };
+        CharacterReport {
+            name: character.name.clone(),
+            bones: nodes.iter().filter_map(|node| rig.skeleton.names.get(*node as usize).cloned()).collect(),
+            meshes: rig.meshes.iter().map(mesh).collect(),
+            clips: rig.clips.iter().map(clip).collect(),
+            begins_within: begins_within(character),
+        }
+    }
+}
+
+/// Lowest and highest corner of the box around the skin of a character when a scene begins, m.
+fn begins_within(character: &CharacterModel) -> [[f64; 3]; 2] {
+    let posed = Posed::at(std::slice::from_ref(character), 0.0);
+    let Some(posed) = posed.characters.first() else { return [[0.0; 3]; 2] };
+    let mut places = Vec::new();
+    for (m, mesh) in (0u32..).zip(&character.rig.meshes) {
+        let vertices = 0..mesh.mesh.positions.len() as u32;
+        places.extend(vertices.map(|v| posed.pose.apply(posed.vertex(character, m, v))));
+    }
+    let (low, high) = souple::mesh::bounds(&places);
+    [low.to_array(), high.to_array()]
+}
+
+impl CharacterReport {
+    /// For people: each kind of what can be named in a line.
+    fn lines(&self) -> Vec<String> {
+        let CharacterReport { name, bones, meshes, clips, begins_within: [low, high] } = self;
+        let list = |what: &str, names: Vec<String>| {
+            let more = names.len().saturating_sub(MOST_NAMES);
+            let shown = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
+            let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+            (!names.is_empty()).then(|| format!("  {what}: {shown}{more}"))
+        };
+        let quoted = |name: &String| format!("'{name}'");
+        let mesh = |mesh: &MeshReport| {
+            format!("'{}' ({} vertices, {} triangles)", mesh.name, mesh.vertices, mesh.triangles)
+        };
+        let clip = |clip: &ClipReport| format!("'{}' ({:.2} s)", clip.name, clip.duration);
+        let title = format!(
+            "character '{name}': {}, {}, {}",
+            count(bones.len(), "bone", "bones"),
+            count(meshes.len(), "mesh", "meshes"),
+            count(clips.len(), "clip", "clips")
+        );
+        let lists = [
+            list("bones", bones.iter().map(quoted).collect()),
+            list("meshes", meshes.iter().map(mesh).collect()),
+            list("clips", clips.iter().map(clip).collect()),
+            (!meshes.is_empty()).then(|| {
+                let range = |axis: usize| format!("{:.3} to {:.3} m", low[axis], high[axis]);
+                format!("  it begins within x {}, y {}, z {}", range(0), range(1), range(2))
+            }),
+        ];
+        std::iter::once(title).chain(lists.into_iter().flatten()).collect()
     }
 }
 

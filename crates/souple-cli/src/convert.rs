@@ -24,6 +24,10 @@ const STATIC_FPS: f64 = 60.0;
 /// Runs the command.
 pub fn run(args: &ConvertArgs) -> Outcome {
     let report = match Kind::of(&args.input)? {
+        // A scene that shows the character, to go on from.
+        Kind::Mesh(MeshFormat::Gltf) if ["toml", "json"].contains(&extension(&args.output).as_str()) => {
+            convert_scene(args)?
+        }
         Kind::Mesh(format) => convert_mesh(args, format)?,
         Kind::Scene => convert_scene(args)?,
         Kind::Recording => convert_recording(args)?,

@@ -290,7 +290,7 @@ impl Film {
     fn open(args: &RenderArgs) -> Result<Film, Failure> {
         let end = args.input.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         match end.as_str() {
-            "toml" | "json" => Film::open_scene(args),
+            "toml" | "json" | "glb" | "gltf" => Film::open_scene(args),
             "souprec" => {
                 let replay = Replay::open(&args.input, args.threads.count())?;
                 Ok(Film {
@@ -305,7 +305,7 @@ impl Film {
             _ => Err(Failure::file(
                 &args.input,
                 format!("cannot tell what this file holds from its ending '{end}'"),
-                "scenes end in .toml or .json, recordings in .souprec",
+                "scenes end in .toml or .json, characters in .glb or .gltf, recordings in .souprec",
             )),
         }
     }

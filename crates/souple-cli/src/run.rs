@@ -11,9 +11,9 @@ use serde::Serialize;
 use souple::measure::intersections;
 use souple::model::Carrier;
 use souple::scene::{Expect, Scene};
+use souple::skin::CharacterModel;
 use souple::skin::character::PosedCharacter;
-use souple::skin::{CharacterModel, Posed};
-use souple::{Measures, Model, SceneError, Simulation, Stage, State, Warning, WarningKind};
+use souple::{Measures, SceneError, Simulation, Stage, State, Warning, WarningKind};
 use souple_files::bake::{Recipe, SkinRecorder, character_of_run};
 use souple_files::{
     BYTES_PER_VERTEX, FrameRecorder, Loaded, MAX_STATE_BYTES, MEMORY_LIMIT, disk, load, scene_for_recording,
@@ -325,7 +325,7 @@ impl<'a> Run<'a> {
     }
 
     fn unmet_volume(&self, limit: f64) -> Option<String> {
-        let found = skin_volume_percent(self.simulation.model(), self.simulation.state().time);
+        let found = skin_volume_percent(&self.simulation);
         (found.is_nan() || found > limit).then(|| {
             format!("skin_volume_percent: the volume of a skin is {found:.3e} % off, more than {limit} %")
         })
@@ -490,8 +490,8 @@ fn worst_first(warnings: &[Warning], notes: &[String]) -> Vec<String> {
 }
 
 /// Largest change of the volume of skins that keep it, percent of what they are to have; not a number if none does.
-fn skin_volume_percent(model: &Model, time: f64) -> f64 {
-    let posed = Posed::at(&model.characters, time);
+fn skin_volume_percent(simulation: &Simulation) -> f64 {
+    let (model, posed) = (simulation.model(), simulation.posed());
     let change = |(posed, character): (&PosedCharacter, &CharacterModel)| {
         let (told, volume) = (posed.volume?, posed.skin_volume(character)?);
         Some(100.0 * (volume / told.wanted - 1.0).abs())

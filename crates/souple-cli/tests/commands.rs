@@ -429,6 +429,54 @@ fn the_machine_is_probed() {
     }
 }
 
+/// The file of a character is as good as a scene; what is odd about it is told where it is baked, too.
+#[test]
+fn character_files_are_checked_drawn_and_repaired() {
+    let scratch = Scratch::new();
+    let own = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/characters").join(name);
+    scratch.write("arm.glb", std::fs::read(own("arm.glb")).unwrap());
+    let json = scratch.souple(&["check", "arm.glb", "--json"]).expect(0).json();
+    let character = &json["characters"][0];
+    assert_eq!((&character["bones"][0], character["bones"].as_array().unwrap().len()), (&"bone0".into(), 9));
+    assert_eq!((&character["clips"][1]["name"], &json["frames"]), (&"curl".into(), &360.into()));
+    assert!(character["begins_within"][1][1].as_f64().unwrap() > 0.5, "{character}");
+    scratch.souple(&["check", "arm.glb"]).expect(0).says("clips: 'wave' (6.00 s), 'curl' (4.00 s)");
+    scratch.souple(&["convert", "arm.glb", "arm.toml"]).expect(0).says("wrote arm.toml: scene");
+    scratch.souple(&["check", "arm.toml"]).expect(0).says("nothing odd found");
+    let args = ["render", "arm.glb", "--frame", "3", "--size", "64x48", "--renderer", "cpu", "-o", "arm.png"];
+    scratch.souple(&args).expect(0).says("wrote arm.png");
+    // As its exporter would have it without weights, with some that sum to 3, and a hundred times as large.
+    let mut none = |_: &str| Err(String::new());
+    let rig = read_rig(&scratch.read("arm.glb"), &Limits::default(), &mut none).unwrap();
+    let mut heavy = rig.clone();
+    heavy.meshes[0].weights.iter_mut().for_each(|weight| *weight *= 3.0);
+    scratch.write("heavy.glb", souple_formats::export::rig::write_rig_glb(&heavy).unwrap());
+    scratch
+        .souple(&["bake", "heavy.glb", "-o", "out.glb", "--fps", "2"])
+        .expect(0)
+        .complains("weights that do not sum to 1");
+    let layer = "format = 1\n[[group]]\nsolver = \"goals\"\n[[character]]\nscale = 100.0\n[[body]]\n\
+                 shape = { skin = { character = \"character\" } }\n\
+                 elastic = { paint = [{ dial = \"attachment\", to = 0.4, with = { bones = [\"bone8\"] } }] }\n";
+    scratch.write("layer.toml", layer);
+    scratch
+        .souple(&[
+            "bake",
+            "arm.glb",
+            "--recipe",
+            "layer.toml",
+            "-o",
+            "out.glb",
+            "--fps",
+            "2",
+            "--clip",
+            "curl",
+        ])
+        .expect(0)
+        .complains("m large")
+        .complains("scale = 0.01");
+}
+
 #[test]
 fn characters_are_baked_with_their_volume() {
     let scratch = Scratch::new();

@@ -2,12 +2,13 @@
 //!
 //! This is the only code that touches the disk. Files are read up to a limit and written whole or not at all
 //! ([`disk`]); files that a scene names stay inside its folder ([`SceneFolder`]); a scene file becomes a model
-//! ([`load()`]), a recording a simulation that can be stepped ([`Replay`]), a folder of scenes a list ([`library`]), pictures an
+//! ([`load()`]), and so does the file of a character ([`character_scene`]), a recording a simulation that can be stepped ([`Replay`]), a folder of scenes a list ([`library`]), pictures an
 //! animation ([`Movie`]). What
 //! goes wrong is a [`FileError`]: what, where, and what to do about it.
 #![forbid(unsafe_code)]
 
 pub mod bake;
+pub mod character_scene;
 pub mod disk;
 mod error;
 mod frames;

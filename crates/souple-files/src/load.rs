@@ -8,6 +8,7 @@ use souple_formats::import::Limits;
 use souple_formats::import::volume::{VolumeFormat, VolumeLimits};
 use souple_formats::scene::{MAX_SCENE_BYTES, SceneFile, Source, read_scene_bytes, resolve_meshes};
 
+use crate::character_scene::{may_be_character, read_character_scene};
 use crate::error::FileError;
 use crate::scene_folder::SceneFolder;
 use crate::{disk, size};
@@ -28,8 +29,11 @@ pub struct Loaded {
     pub model: Model,
 }
 
-/// Reads a scene file; its mesh files stay on the disk.
+/// Reads a scene file; its mesh files stay on the disk. The file of a character is a scene that shows it.
 pub fn read_scene_file(path: &Path) -> Result<SceneFile, FileError> {
+    if may_be_character(path) {
+        return read_character_scene(path);
+    }
     let bytes = disk::read(path, MAX_SCENE_BYTES, "scene")?;
     Ok(read_scene_bytes(&bytes, &path.display().to_string())?)
 }

@@ -172,7 +172,8 @@ impl PlainCharacter {
             }
         };
         let repaired = |repairs: &RigRepairs| repairs.normalised_vertices + repairs.unweighted_vertices > 0;
-        let other = written.weights.is_some() || !is_gltf || repaired(&own_rig.repairs);
+        let has_none = rig.meshes.iter().any(|mesh| mesh.skin.is_some() && mesh.influences == 0);
+        let other = written.weights.is_some() || !is_gltf || has_none || repaired(&own_rig.repairs);
         let weighted = other.then(|| own_rig.with_weights(rig));
         let skinning = Skinning::LinearBlend;
         let model = CharacterModel { rig: own_rig, volume: None, skinning, ..model.clone() };

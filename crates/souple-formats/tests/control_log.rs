@@ -101,6 +101,9 @@ fn command() -> impl Strategy<Value = Command> {
             by,
             rotate_deg
         }),
+        (name(), name(), vector(), vector()).prop_map(|(character, bone, by, rotate_deg)| {
+            Command::MoveBone { character, bone, by, rotate_deg }
+        }),
         (name(), any::<u32>()).prop_map(|(body, vertex)| Command::Anchor { body, vertex }),
         (name(), any::<u32>()).prop_map(|(body, vertex)| Command::Free { body, vertex }),
         (name(), vertices()).prop_map(|(body, vertices)| Command::AnchorMany { body, vertices }),

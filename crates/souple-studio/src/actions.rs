@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use souple::Command;
 use souple::scene::{Scene, Shape};
+use souple_files::character_scene::may_be_character;
 use souple_formats::export::safe_file_stem;
 use souple_viewer::style::StyleSheet;
 
 use crate::app::StudioApp;
-use crate::characters::{is_empty, may_be_character};
+use crate::characters::is_empty;
 use crate::document::{
     ClothKind, ColliderKind, Document, FileKind, Mechanics, MeshUse, Object, Saved, file_kind, unknown_kind,
 };

@@ -12,7 +12,7 @@ use souple::mesh;
 use souple::scene::{
     Air, Ball, Block, Body, BoxShape, Cells, Collider, ColliderShape, Embed, Family, Grid, GridPlane, Group,
     Gusts, InlineMesh, Layout, LinkSprings, Look, MeshFile, Paper, PaperBorder, Pin, Placement, Rayleigh,
-    Rope, RoundShape, Select, Shape, SphereShape, Springs, Style, Wind,
+    Rope, RoundShape, Scene, Select, Shape, SphereShape, Springs, Style, Wind,
 };
 use souple_files::vertex_count;
 
@@ -143,6 +143,16 @@ pub enum MeshUse {
     SoftBody,
     /// A collider of its shape (ESSI-46).
     Collider,
+}
+
+/// Removes a body and what names it.
+pub(crate) fn remove_body(scene: &mut Scene, index: usize) {
+    let name = scene.bodies.remove(index).name;
+    scene.links.retain(|link| !link.between.contains(&name));
+    scene.papers.retain(|paper| paper.border != PaperBorder::Body(name.clone()));
+    for only in scene.colliders.iter_mut().filter_map(|collider| collider.only.as_mut()) {
+        only.retain(|assigned| assigned.body != name);
+    }
 }
 
 impl Document {
@@ -451,7 +461,7 @@ impl Document {
         Object::Group(index)
     }
 
-    /// Removes an object; bodies of a removed group go to the first one, links of a removed body and skins of a removed character with it. Says whether there was anything to remove: the
+    /// Removes an object; bodies of a removed group go to the first one, links of a removed body, skins and elastic layers of a removed character with it. Says whether there was anything to remove: the
     /// scene itself stays.
     pub fn remove(&mut self, object: Object) -> bool {
         let Some(name) = self.name_of(object) else { return false };
@@ -467,14 +477,7 @@ impl Document {
                     body.group = None;
                 }
             }
-            Object::Body(b) => {
-                scene.bodies.remove(b);
-                scene.links.retain(|link| !link.between.contains(&name));
-                scene.papers.retain(|paper| paper.border != PaperBorder::Body(name.clone()));
-                for only in scene.colliders.iter_mut().filter_map(|collider| collider.only.as_mut()) {
-                    only.retain(|assigned| assigned.body != name);
-                }
-            }
+            Object::Body(b) => remove_body(scene, b),
             Object::Pin(b, p) => drop(scene.bodies[b].pins.remove(p)),
             Object::Pull(b, p) => drop(scene.bodies[b].pulls.remove(p)),
             Object::Link(k) => drop(scene.links.remove(k)),

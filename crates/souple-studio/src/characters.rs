@@ -1,37 +1,30 @@
 //! Characters: a glTF file with a skeleton becomes one, drawn and played at once (SIM-01, ROH-07).
 //!
-//! A character is neither seen nor touched by itself, so it comes with a collider that is its skin. What it plays is the
-//! first clip of its file. Files in centimetres or millimetres, which is common, are scaled to metres.
+//! How one is made of a file is in [`souple_files::character_scene`].
 
 use std::path::Path;
 use std::sync::Arc;
 
-use glam::DVec3;
-use souple::mesh;
-use souple::scene::{
-    Character, Collider, ColliderShape, PlayedClip, Rig, RigFile, RigSource, Scene, SkinShape,
-};
+use glam::{DVec3, Vec3};
+use souple::Simulation;
+use souple::scene::{Body, ColliderShape, Rig, RigFile, RigSource, Scene, Shape};
 use souple::skin::character::PosedCharacter;
-use souple::skin::{CharacterModel, JointVolume, Posed};
-use souple::{ModelBuilder, Simulation};
-use souple_formats::import::MeshFormat;
+use souple::skin::{CharacterModel, JointVolume};
+use souple_files::character_scene::{character_bounds, first_character, is_alive, skin_collider};
 use souple_viewer::Camera;
 
 use crate::app::StudioApp;
-use crate::building::{corners, round_to_digits, unique_name};
+use crate::building::{corners, remove_body, unique_name};
 use crate::document::{Document, Object};
 use crate::worker::{AtEnd, Request};
-
-/// Sizes of characters whose files are in metres, m.
-const LIKELY: std::ops::RangeInclusive<f64> = 0.05..=5.0;
-/// Scales of files that are in metres, centimetres or millimetres.
-const UNITS: [f64; 3] = [1.0, 0.01, 0.001];
 
 /// What is known of a running character.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CharacterInfo {
     /// Name.
     pub name: String,
+    /// Where its bones and other nodes are, m: their joints.
+    pub joints: Vec<Vec3>,
     /// The volume of its skin; none if nothing keeps it.
     pub volume: Option<VolumeInfo>,
 }
@@ -78,7 +71,9 @@ impl CharacterInfo {
                 let [rest, skinned, kept] = [volume.rest, volume.skinned, volume.kept].map(|v| cube * v);
                 VolumeInfo { rest, skinned, kept, joints }
             });
-            CharacterInfo { name: model.name.clone(), volume }
+            let joint = |node: u32| posed.bone(node).translation.as_vec3();
+            let joints = (0..model.rig.skeleton.len() as u32).map(joint).collect();
+            CharacterInfo { name: model.name.clone(), joints, volume }
         };
         characters.map(of_one).collect()
     }
@@ -86,31 +81,6 @@ impl CharacterInfo {
 
 /// Times of a clip at which a character is looked at, to see all of what it does.
 const LOOKS: u32 = 16;
-
-/// Whether a file may hold a character, by its ending.
-pub fn may_be_character(path: &Path) -> bool {
-    let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
-    MeshFormat::from_extension(end) == Some(MeshFormat::Gltf)
-}
-
-/// Whether a rig is more than a surface: bones bend it, or clips move it.
-fn is_alive(rig: &Rig) -> bool {
-    let is_moved = rig.clips.iter().any(|clip| !clip.channels.is_empty());
-    let has_surface = rig.meshes.iter().any(|mesh| !mesh.triangles.is_empty());
-    has_surface && (is_moved || rig.meshes.iter().any(|mesh| mesh.skin.is_some()))
-}
-
-/// Names that clips of a rig are played by, and are shown as: its number stands for one without a name of its own.
-pub fn clip_names(rig: &Rig) -> Vec<(String, String)> {
-    let shown = |k: usize, name: &str| match name.is_empty() {
-        true => (k.to_string(), format!("clip {k}")),
-        false if rig.clips.iter().filter(|clip| clip.name == *name).count() > 1 => {
-            (k.to_string(), format!("{name} ({k})"))
-        }
-        false => (name.to_owned(), name.to_owned()),
-    };
-    rig.clips.iter().enumerate().map(|(k, clip)| shown(k, &clip.name)).collect()
-}
 
 /// Names of the bones of a rig whose joints can bulge, in the order of the file, each once.
 pub fn bone_names(rig: &Rig) -> Vec<String> {
@@ -135,8 +105,13 @@ fn for_each_name(scene: &mut Scene, change: &mut dyn FnMut(&mut String)) {
             change(&mut follow.character);
         }
     }
-    let pins = scene.bodies.iter_mut().flat_map(|body| &mut body.pins);
-    pins.filter_map(|pin| pin.follow.as_mut()).for_each(|follow| change(&mut follow.character));
+    for body in &mut scene.bodies {
+        if let Shape::Skin(skin) = &mut body.shape {
+            change(&mut skin.character);
+        }
+        let follows = body.pins.iter_mut().filter_map(|pin| pin.follow.as_mut());
+        follows.for_each(|follow| change(&mut follow.character));
+    }
 }
 
 /// Gives a character another name, wherever it is named.
@@ -150,7 +125,7 @@ pub(crate) fn rename(scene: &mut Scene, index: usize, name: &str) {
     });
 }
 
-/// Removes a character and its skins; what followed it stays where it is.
+/// Removes a character, its skins and its elastic layers; what followed it stays where it is.
 pub(crate) fn remove(scene: &mut Scene, index: usize) {
     if index >= scene.characters.len() {
         return;
@@ -159,6 +134,10 @@ pub(crate) fn remove(scene: &mut Scene, index: usize) {
     scene
         .colliders
         .retain(|collider| !matches!(&collider.shape, ColliderShape::Skin(skin) if skin.character == name));
+    let is_layer = |body: &Body| matches!(&body.shape, Shape::Skin(skin) if skin.character == name);
+    while let Some(layer) = scene.bodies.iter().position(is_layer) {
+        remove_body(scene, layer);
+    }
     for collider in &mut scene.colliders {
         collider.follow.take_if(|follow| follow.character == name);
     }
@@ -188,22 +167,11 @@ impl Document {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let stem = if stem.is_empty() { "character".to_owned() } else { stem };
         let name = unique_name(&stem, self.scene.characters.iter().map(|c| c.name.as_str()));
-        let first = clip_names(&rig).into_iter().next();
-        let clips = first.map(|(name, _)| PlayedClip { name, ..PlayedClip::default() });
-        let inline = RigSource::Inline(Rig::clone(&rig));
         let mut character =
-            Character { name, rig: inline, clips: Vec::from_iter(clips), ..Character::default() };
-        let (low, high) =
-            bounds(&character, 1).map_err(|problem| format!("{}: {problem}", path.display()))?;
-        let extent = (high - low).max_element();
-        character.scale = UNITS
-            .into_iter()
-            .find(|unit| LIKELY.contains(&(unit * extent)))
-            .unwrap_or_else(|| round_to_digits(1.0 / extent, 3));
+            first_character(&name, &rig).map_err(|problem| format!("{}: {problem}", path.display()))?;
         character.rig = RigSource::File(RigFile { path: written, skeleton: None });
-        let skin = SkinShape { character: character.name.clone(), meshes: None };
         let collider = unique_name(&character.name, self.scene.colliders.iter().map(|c| c.name.as_str()));
-        let collider = Collider { name: collider, shape: ColliderShape::Skin(skin), ..Collider::default() };
+        let collider = skin_collider(&character.name, collider);
         let index = self.scene.characters.len();
         self.step(&format!("add '{}'", character.name), |scene| {
             if scene.name.is_empty() && is_empty(scene) {
@@ -224,36 +192,13 @@ impl Document {
         if let RigSource::File(file) = &character.rig {
             character.rig = RigSource::Inline(Rig::clone(&*self.files.rig(file, "").ok()?));
         }
-        bounds(&character, LOOKS).ok()
+        character_bounds(&character, LOOKS).ok()
     }
 }
 
 /// Whether a scene has nothing in it that could be seen.
 pub(crate) fn is_empty(scene: &Scene) -> bool {
     scene.bodies.is_empty() && scene.colliders.is_empty() && scene.characters.is_empty()
-}
-
-/// Box around the skin of a character at so many times of the first clip that it plays, m, where it stands.
-fn bounds(character: &Character, times: u32) -> Result<(DVec3, DVec3), String> {
-    let scene = Scene { characters: vec![character.clone()], ..Scene::default() };
-    let model = ModelBuilder::new(&scene).build().map_err(|error| match error.help.is_empty() {
-        true => error.problem,
-        false => format!("{}; {}", error.problem, error.help),
-    })?;
-    let Some(one) = model.characters.first() else { return Err("there is no character".into()) };
-    let duration = one.clips.first().map_or(0.0, |played| one.rig.clips[played.clip].duration);
-    let mut places = Vec::new();
-    for k in 0..times {
-        let posed = Posed::at(&model.characters, duration * f64::from(k) / f64::from(times));
-        let Some(posed) = posed.characters.first() else { continue };
-        for (m, mesh) in (0u32..).zip(&one.rig.meshes) {
-            let place = |v: u32| posed.pose.apply(posed.vertex(one, m, v));
-            places.extend((0..mesh.mesh.positions.len() as u32).map(place));
-        }
-    }
-    let (low, high) = mesh::bounds(&places);
-    let extent = (high - low).max_element();
-    if extent.is_finite() && extent > 0.0 { Ok((low, high)) } else { Err("the skin has no size".into()) }
 }
 
 impl StudioApp {

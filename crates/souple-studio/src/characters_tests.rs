@@ -2,7 +2,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use souple::Simulation;
-use souple::scene::{Body, Follow, Pin, RigClip, RigNode};
+use souple::scene::{Collider, Follow, Pin, RigClip, RigNode};
+use souple_files::character_scene::{clip_names, may_be_character};
 
 use super::*;
 
@@ -69,6 +70,10 @@ fn all_that_names_a_character_follows_its_name_and_its_end() {
         let select = souple::scene::Select::Vertices(vec![0]);
         let pin = Pin { name: "a".into(), select, follow: follow(), ..Pin::default() };
         scene.bodies.push(Body { fabric: Some("silk".into()), pins: vec![pin], ..Body::default() });
+        let skin = souple::scene::SkinShape { character: "torso".into(), meshes: None };
+        let elastic = Some(souple::scene::Elastic::default());
+        let shape = Shape::Skin(skin);
+        scene.bodies.push(Body { name: "belly".into(), shape, elastic, ..Body::default() });
     });
     document.rename(Object::Character(0), "figure").unwrap();
     let scene = document.scene();
@@ -76,9 +81,11 @@ fn all_that_names_a_character_follows_its_name_and_its_end() {
     assert!(matches!(&scene.colliders[0].shape, ColliderShape::Skin(skin) if skin.character == "figure"));
     assert_eq!(scene.colliders[1].follow.as_ref().unwrap().character, "figure");
     assert_eq!(scene.bodies[0].pins[0].follow.as_ref().unwrap().character, "figure");
+    assert!(matches!(&scene.bodies[1].shape, Shape::Skin(skin) if skin.character == "figure"));
     assert!(document.remove(Object::Character(0)));
     let scene = document.scene();
     assert_eq!((scene.characters.len(), scene.colliders.len()), (0, 1), "its skin goes with it");
+    assert_eq!(scene.bodies.len(), 1, "and so does its elastic layer");
     assert!(scene.colliders[0].follow.is_none() && scene.bodies[0].pins[0].follow.is_none());
     document.compile().unwrap();
 }

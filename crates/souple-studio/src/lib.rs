@@ -8,6 +8,7 @@
 pub mod actions;
 pub mod app;
 pub mod assets;
+mod bone_hand;
 mod building;
 pub mod characters;
 pub mod dialogs;

@@ -57,6 +57,10 @@ pub(crate) fn draw(hands: &Hands, seen: &Seen) -> Marks {
             marks.lines.extend(held.map(|held| line(held, *target, PULL, 2.5)));
             marks.points.push(point(*target, PULL, 9.0));
         }
+        Some(Deed::Bone(hold)) => {
+            marks.lines.extend(hold.joint(seen).map(|joint| line(joint, hold.point, PULL, 2.5)));
+            marks.points.push(point(hold.point, PULL, 9.0));
+        }
         Some(Deed::Paper(hold)) => marks.points.push(point(hold.target, PULL, 10.0)),
         Some(Deed::Cut { trail, .. }) => {
             marks.lines.extend(trail.windows(2).map(|ends| line(ends[0], ends[1], CUT, 2.5)));

@@ -27,6 +27,7 @@ use souple::{Command, MAX_SELECTION, PinnedVertex};
 use souple_viewer::pick::{Hit, pick, pick_vertex, vertices_in_box};
 use souple_viewer::{Camera, Item, ItemKind, Marks, Moment};
 
+use crate::bone_hand::BoneHold;
 use crate::gizmo::{Gizmo, Handle, Moved, moved_part};
 use crate::marks;
 use crate::painting::{Brush, Dab, Stroke, dab_at, dabs_between};
@@ -82,13 +83,15 @@ impl Tool {
     pub fn help(self) -> &'static str {
         match self {
             Tool::View => {
-                "Drag to turn the view. Ctrl-drag pulls the cloth or moves a collider. Drag a mark of paper to fold it. Shift-click selects a vertex, \
+                "Drag to turn the view. Ctrl-drag pulls the cloth, turns a bone of a character or moves a collider. Drag a mark of paper to fold it. Shift-click selects a vertex, \
                  Shift-drag a box of them."
             }
             Tool::Select => {
                 "Click a vertex or drag a box. Shift adds, Ctrl removes. Alt-drag turns the view."
             }
-            Tool::Move => "Drag an arrow or the middle of the gizmo to move the selected vertices.",
+            Tool::Move => {
+                "Drag an arrow or the middle of the gizmo to move the selected vertices. Ctrl-drag shifts a bone of a character."
+            }
             Tool::Scissors => "Drag across a cloth or a rope to cut it. Alt-drag turns the view.",
             Tool::Fan => "Press and point: the fan blows there until you let go. Alt-drag turns the view.",
             Tool::Paint => {
@@ -214,6 +217,7 @@ pub(crate) enum Deed {
     Blow { origin: Vec3, target: Vec3, radius: f32 },
     Paint { last: Vec2, stroke: Stroke },
     Paper(PaperHold),
+    Bone(BoneHold),
 }
 
 /// A button that is held down.
@@ -378,11 +382,14 @@ impl Hands {
         deed.unwrap_or(Deed::Orbit)
     }
 
-    /// Takes hold of what is under the pointer: a vertex by a spring, a collider as it is.
+    /// Takes hold of what is under the pointer: a vertex by a spring, a bone under its skin, a collider as it is.
     fn take_hold(&self, at: Vec2, seen: &Seen, commands: &mut Vec<Command>) -> Option<Deed> {
         let (origin, direction) = seen.camera.ray(at, seen.size);
         let hit = pick(seen.moment, origin, direction)?;
         let item = seen.moment.items.get(hit.item)?;
+        if let Some(hold) = BoneHold::take(item, &hit, self.tool == Tool::Move) {
+            return Some(Deed::Bone(hold));
+        }
         if let ItemKind::Collider(_) = item.kind {
             return Some(Deed::MoveCollider { collider: item.name.to_string(), last: hit.point });
         }
@@ -492,6 +499,8 @@ impl Hands {
                     reaction.commands.push(Command::MoveCollider { collider, by, rotate_deg: [0.0; 3] });
                 }
             }
+            Deed::Bone(hold) if drag.has_moved => reaction.commands.extend(hold.drag(at, seen)),
+            Deed::Bone(_) => {}
             Deed::Paper(hold) if drag.has_moved => reaction.commands.extend(hold.drag(at, seen)),
             Deed::Paper(_) => {}
             Deed::Box { to, .. } => *to = at,
@@ -744,6 +753,7 @@ fn ending(deed: Deed) -> Vec<Command> {
         Deed::Orbit
         | Deed::Pan
         | Deed::MoveCollider { .. }
+        | Deed::Bone(_)
         | Deed::Box { .. }
         | Deed::Cut { .. }
         | Deed::Paint { .. } => Vec::new(),

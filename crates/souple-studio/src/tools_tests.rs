@@ -66,8 +66,15 @@ impl Table {
             position: [1.0, 0.0, 0.0],
             ..Collider::default()
         };
-        let scene =
-            Scene { bodies: vec![cloth, rope], colliders: vec![ball], gravity: [0.0; 3], ..Scene::default() };
+        Table::of(Scene {
+            bodies: vec![cloth, rope],
+            colliders: vec![ball],
+            gravity: [0.0; 3],
+            ..Scene::default()
+        })
+    }
+
+    fn of(scene: Scene) -> Table {
         let model = ModelBuilder::new(&scene).build().unwrap();
         let mut capture = Capture::new(&scene, &model);
         let simulation = Simulation::new(model);
@@ -106,6 +113,7 @@ impl Table {
             pin_sets: body.pins.iter().map(|pin| pin.name.clone()).collect(),
         };
         self.shown.bodies = model.bodies.iter().map(info).collect();
+        self.shown.characters = crate::characters::CharacterInfo::of(&self.simulation);
     }
 
     fn seen(&self) -> Seen<'_> {
@@ -453,6 +461,62 @@ fn a_collider_goes_with_the_pointer() {
     let place = item.transform.transform_point3(Vec3::ZERO);
     assert!(place.distance(Vec3::new(1.0, 0.0, 0.0) + sum) < 1e-5);
     assert!(sum.x < 0.0 && sum.y < 0.0 && sum.z.abs() < 1e-5, "{sum}");
+}
+
+/// An arm of two bones, each a metre long, upright from the origin.
+fn arm() -> Table {
+    use souple::scene::{Character, RigSource, SkinShape};
+    use souple::skin::generate::{Limb, limb};
+    let rig = limb(&Limb { length: 2.0, radii: [0.1; 2], sides: 12, rings: 40, cap_rings: 0, bones: 2 });
+    let character = Character { name: "arm".into(), rig: RigSource::Inline(rig), ..Character::default() };
+    let skin = ColliderShape::Skin(SkinShape { character: "arm".into(), meshes: None });
+    let skin = Collider { name: "skin".into(), shape: skin, ..Collider::default() };
+    Table::of(Scene { characters: vec![character], colliders: vec![skin], ..Scene::default() })
+}
+
+#[test]
+fn a_bone_is_turned_by_its_skin_and_shifted_with_the_move_tool() {
+    let mut table = arm();
+    table.camera.target = Vec3::new(0.0, 1.0, 0.0);
+    table.camera.distance = 6.0;
+    let joint = table.shown.characters[0].joints[1];
+    assert!(joint.distance(Vec3::Y) < 1e-5, "{joint}");
+    let (from, to) = (table.pixel(0.0, 1.9, 0.1), table.pixel(0.8, 1.8, 0.1));
+    table.down(from, CTRL);
+    for k in 1..=8 {
+        let reaction = table.move_to(from.lerp(to, k as f32 / 8.0));
+        assert!(reaction.commands.iter().all(|command| {
+            matches!(command, Command::MoveBone { character, bone, by: [0.0, 0.0, 0.0], .. }
+                if character == "arm" && bone == "bone1")
+        }));
+        table.step();
+    }
+    // What was taken hold of is on the way from the joint to the pointer, and the joint is where it was.
+    let Some(Deed::Bone(hold)) = table.hands.deed().cloned() else { panic!("nothing is held") };
+    let held = hold.point;
+    let aimed = table.camera.pixel(held, SIZE).unwrap() - table.camera.pixel(joint, SIZE).unwrap();
+    let wanted = to - table.camera.pixel(joint, SIZE).unwrap();
+    assert!(aimed.normalize().dot(wanted.normalize()) > 0.999, "{aimed} {wanted}");
+    let nearest = |table: &Table, place: Vec3| {
+        let item = &table.moment.items[0];
+        let at = |v: usize| position(item, v as u32).unwrap().distance(place);
+        (0..item.positions.len()).map(at).fold(f32::MAX, f32::min)
+    };
+    assert!(nearest(&table, held) < 0.06, "the skin went along: {}", nearest(&table, held));
+    assert!(table.shown.characters[0].joints[1].distance(joint) < 1e-5);
+    table.up(to);
+    let turned = table.simulation.state().bone_turns.clone();
+    assert_eq!(turned.len(), 1);
+    table.step();
+    assert_eq!(table.simulation.state().bone_turns, turned, "it stays so");
+    // Reset takes what hands did back; here a fresh arm, whose forearm is drawn out.
+    let mut table = arm();
+    table.use_tool(Tool::Move);
+    let (from, to) = (table.pixel(0.0, 1.5, 0.1), table.pixel(0.0, 1.8, 0.1));
+    table.drag(from, to, CTRL);
+    table.step();
+    let joint = table.shown.characters[0].joints[1];
+    assert!(joint.distance(Vec3::new(0.0, 1.3, 0.0)) < 0.02, "{joint}");
 }
 
 // ---- selecting ----

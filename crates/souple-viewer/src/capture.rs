@@ -12,7 +12,7 @@ use souple::measure::{intersections, vertex_crossing};
 use souple::mesh::{Topology, mesh_edges};
 use souple::model::{BodyModel, Carrier, ColliderForm};
 use souple::scene::Scene;
-use souple::skin::Posed;
+use souple::skin::{BoneTurn, Posed};
 use souple::wrinkles::Wrinkles;
 use souple::{Model, Simulation};
 
@@ -208,14 +208,14 @@ impl Crossings {
 #[derive(Debug, Default)]
 pub struct Gains {
     /// The model, the collider that is a skin, and the time, s.
-    of: Option<(Arc<Model>, usize, f64)>,
+    of: Option<(Arc<Model>, usize, Vec<BoneTurn>, f64)>,
     values: OnceLock<Vec<f32>>,
 }
 
 impl Gains {
     /// Of a collider that is a skin, at a time.
-    pub fn of(model: Arc<Model>, collider: usize, time: f64) -> Gains {
-        Gains { of: Some((model, collider, time)), values: OnceLock::new() }
+    pub fn of(model: Arc<Model>, collider: usize, turns: &[BoneTurn], time: f64) -> Gains {
+        Gains { of: Some((model, collider, turns.to_vec(), time)), values: OnceLock::new() }
     }
 
     /// One per vertex, m; none of what is no skin.
@@ -224,13 +224,14 @@ impl Gains {
     }
 
     fn find(&self) -> Option<Vec<f32>> {
-        let (model, collider, time) = self.of.as_ref()?;
+        let (model, collider, turns, time) = self.of.as_ref()?;
         let Carrier::Skin { character, vertices } = &model.colliders.get(*collider)?.carrier else {
             return None;
         };
+        let posed = Posed::turned(&model.characters, turns, *time);
+        let posed = posed.characters.get(*character)?;
         let character = model.characters.get(*character)?;
-        let posed = Posed::at(std::slice::from_ref(character), *time);
-        let gains = posed.characters.first()?.local_gains(character);
+        let gains = posed.local_gains(character);
         let at = |&(m, v): &(u32, u32)| {
             let gain = gains.get(m as usize).and_then(|mesh| mesh.of_vertices.get(v as usize));
             (character.scale * gain.copied().unwrap_or(0.0)) as f32
@@ -440,7 +441,7 @@ impl Capture {
                 gains: if skin.is_empty() {
                     Arc::default()
                 } else {
-                    Arc::new(Gains::of(Arc::clone(&model), c, state.time))
+                    Arc::new(Gains::of(Arc::clone(&model), c, &state.bone_turns, state.time))
                 },
                 painted: Arc::clone(&collider.painted),
                 border: Arc::default(),

@@ -22,7 +22,7 @@ use crate::model::{BodyModel, Carrier, ColliderModel, Model, PinCarrier, PinMode
 use crate::motion::pose_at;
 use crate::paper::{PaperModel, PaperState};
 use crate::scene::Motion;
-use crate::skin::Posed;
+use crate::skin::{BoneTurn, Posed};
 use crate::state::{BodyState, PinnedVertex, State};
 use crate::wrinkles::Folds;
 
@@ -76,8 +76,11 @@ pub(crate) fn carry_over(old: &Model, new: &Model, state: &State) -> Result<Stat
     if names(old) != names(new) {
         return Err(Misfit::Bodies { was: names(old).join(", "), is: names(new).join(", ") });
     }
-    let posed = [old, new].map(|model| Posed::at(&model.characters, state.time));
     let mut carried = state.clone();
+    carried.bone_turns = state.bone_turns.iter().filter_map(|turn| carry_turn(old, new, turn)).collect();
+    carried.bone_turns.sort_by_key(|turn| (turn.character, turn.node));
+    let posed = [(old, state), (new, &carried)]
+        .map(|(model, state)| Posed::turned(&model.characters, &state.bone_turns, state.time));
     for (b, body) in carried.bodies.iter_mut().enumerate() {
         check_body(&old.bodies[b], &new.bodies[b])?;
         body.topology = carry_topology(&old.bodies[b], &new.bodies[b], &body.topology)?;
@@ -112,6 +115,15 @@ pub(crate) fn carry_over(old: &Model, new: &Model, state: &State) -> Result<Stat
     carried.collider_offsets =
         new.colliders.iter().map(|c| carry_collider(old, c, state, &posed[1])).collect();
     Ok(carried)
+}
+
+/// A bone that a hand has turned stays so if there still is one of its name.
+fn carry_turn(old: &Model, new: &Model, turn: &BoneTurn) -> Option<BoneTurn> {
+    let was = old.characters.get(turn.character as usize)?;
+    let character = new.characters.iter().position(|is| is.name == was.name)?;
+    let name = was.rig.skeleton.names.get(turn.node as usize)?;
+    let node = new.characters[character].rig.skeleton.names.iter().position(|is| is == name)?;
+    Some(BoneTurn { character: character as u32, node: node as u32, ..*turn })
 }
 
 /// Folds of a skin stay while its pattern and fabric do.

@@ -11,7 +11,7 @@ use crate::model::{BodyModel, Carrier, ColliderModel, Model, PinCarrier, PinMode
 use crate::motion::{Jump, jump};
 use crate::parallel::Parallel;
 use crate::scene::{InlineMesh, Scene, Select, Shape};
-use crate::skin::{Posed, RigRepairs};
+use crate::skin::{CharacterModel, OpenSkin, Posed, RigRepairs};
 use crate::solver::solver_name;
 use crate::solver::stability::{StiffestMode, longest_step, stiffest_mode, stiffest_mode_of};
 
@@ -420,7 +420,7 @@ fn first_jump(collider: &ColliderModel, model: &Model) -> Option<(u32, Jump)> {
     let (first, last) = (motion.keys.first().map_or(0.0, |k| k.t), motion.keys.last().map_or(0.0, |k| k.t));
     let end = if motion.repeat { 2.0 * last - first } else { last };
     let frames = (end * model.fps).ceil().clamp(0.0, f64::from(MAX_FRAMES)) as u32 + 1;
-    let at = |time: f64| scripted_pose(collider, &Posed { time, characters: Vec::new() });
+    let at = |time: f64| scripted_pose(collider, &Posed { time, ..Posed::default() });
     let mut before = at(0.0);
     (1..=frames.min(model.frames.max(1))).find_map(|frame| {
         let after = at(f64::from(frame) * model.frame_dt());
@@ -459,37 +459,77 @@ fn first_carried_jump(collider: &ColliderModel, model: &Model) -> Option<(u32, J
     })
 }
 
-/// Tells what was done to the rig of a character so that it could be used, and who has no use.
+/// What was done to the rig of a character so that it could be used, and what its skin cannot keep.
+pub fn lint_rig(c: usize, character: &CharacterModel) -> Vec<Lint> {
+    let name = &character.name;
+    let mut found = Vec::new();
+    let mut say = |field: &str, message: String, help: &str| {
+        found.push(Lint { field: format!("character[{c}].{field}"), message, help: help.to_owned() });
+    };
+    let RigRepairs { normalised_vertices, unweighted_vertices, null_rotations, flat_nodes } =
+        character.rig.repairs;
+    let repairs = [
+        (normalised_vertices, "vertices had weights that do not sum to 1, and were divided by their sum"),
+        (unweighted_vertices, "vertices have no weight, and follow the first bone of their skin"),
+        (null_rotations, "nodes have a rotation of length 0, and are not turned"),
+        (flat_nodes, "nodes are scaled to nothing, and so is what hangs on them"),
+    ];
+    for (count, what) in repairs.into_iter().filter(|(count, _)| *count > 0) {
+        let help = match what.contains("no weight") {
+            true => "write `weights = {}`, which finds them",
+            false => "if that is not meant, repair it where the file was made",
+        };
+        say("rig", format!("of '{name}', {count} {what}"), help);
+    }
+    let Some(volume) = &character.volume else { return found };
+    let OpenSkin { borders, left_alone, left_volume } = volume.open;
+    if borders > 0 {
+        let what = if borders == 1 { "1 border".to_owned() } else { format!("{borders} borders") };
+        say(
+            "volume",
+            format!(
+                "the skin of '{name}' is open at {what}: its volume is that up to lids, fans from the mean of each"
+            ),
+            "close the surface where the file was made, if that is not meant",
+        );
+    }
+    if left_alone > 0 {
+        let vertices: usize = character.rig.meshes.iter().map(|mesh| mesh.mesh.positions.len()).sum();
+        let litres = 1e3 * character.scale * character.scale * character.scale * left_volume;
+        say(
+            "volume",
+            format!(
+                "{left_alone} of {vertices} vertices of '{name}' are of pieces that are open by more than half of their area: they have no volume to keep; \
+                 closed by fans they would hold about {litres:.3} litres"
+            ),
+            "close the surface where the file was made, or write `volume = { close_open = true }` to keep that volume",
+        );
+    }
+    found
+}
+
+/// Characters of another size are likely in other units, m.
+const LIKELY_SIZES: std::ops::RangeInclusive<f64> = 0.01..=20.0;
+
+/// A character that is so large or so small that its file is likely not in metres: then all that is simulated on it is too slow or too fast.
+pub fn lint_size(c: usize, character: &CharacterModel) -> Option<Lint> {
+    let (low, high) = character.rig.rest_bounds;
+    let size = character.scale * (high - low).max_element();
+    let is_odd = size.is_finite() && size > 0.0 && !LIKELY_SIZES.contains(&size);
+    is_odd.then(|| Lint {
+        field: format!("character[{c}].scale"),
+        message: format!("'{}' is {size:.3} m large", character.name),
+        help: "if its file is in centimetres write `scale = 0.01`, if it is in millimetres `scale = 0.001`"
+            .into(),
+    })
+}
+
+/// Tells what was done to the rigs of characters, and who has no use.
 fn lint_characters(model: &Model, say: &mut impl FnMut(String, String, String)) {
     for (c, character) in model.characters.iter().enumerate() {
         let at = format!("character[{c}]");
-        let RigRepairs { normalised_vertices, unweighted_vertices, null_rotations, flat_nodes } =
-            character.rig.repairs;
-        let found = [
-            (normalised_vertices, "vertices had weights that do not sum to 1, and were divided by their sum"),
-            (unweighted_vertices, "vertices have no weight, and follow the first bone of their skin"),
-            (null_rotations, "nodes have a rotation of length 0, and are not turned"),
-            (flat_nodes, "nodes are scaled to nothing, and so is what hangs on them"),
-        ];
-        for (count, what) in found.into_iter().filter(|(count, _)| *count > 0) {
-            let help = match what.contains("no weight") {
-                true => "write `weights = {}`, which finds them",
-                false => "if that is not meant, repair it where the file was made",
-            };
-            say(format!("{at}.rig"), format!("of '{}', {count} {what}", character.name), help.into());
-        }
-        let vertices: usize = character.rig.meshes.iter().map(|mesh| mesh.mesh.positions.len()).sum();
-        let open = character.volume.as_ref().map_or(0, |volume| volume.left_alone);
-        if open > 0 {
-            say(
-                format!("{at}.volume"),
-                format!(
-                    "{open} of {vertices} vertices of '{}' are of pieces that are open by more than half of their area: they keep no volume",
-                    character.name
-                ),
-                "close the surface where the file was made, if it should".into(),
-            );
-        }
+        let found = lint_rig(c, character).into_iter().chain(lint_size(c, character));
+        found.for_each(|lint| say(lint.field, lint.message, lint.help));
         let carries = |carrier: &Carrier| match carrier {
             Carrier::Script => false,
             Carrier::Bone(bone) => bone.character == c,

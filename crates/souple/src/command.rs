@@ -13,6 +13,7 @@ use crate::math;
 use crate::mesh::cut::{Blade, cut};
 use crate::model::Model;
 use crate::scene::Vec3;
+use crate::skin::{BoneTurn, Posed};
 use crate::state::{BodyState, Fan, Grab, PinnedVertex, State};
 
 /// Most particles that one command may name: as a line of a control log it is then far below the longest that is read.
@@ -44,6 +45,19 @@ pub enum Command {
         /// By how much, m.
         by: Vec3,
         /// Turn about its own position: unit axis times angle in degrees.
+        #[serde(default)]
+        rotate_deg: Vec3,
+    },
+    /// Turns a bone of a character about its joint and shifts that, over the next step, on top of what clips do; what it carries goes along (ROH-63).
+    MoveBone {
+        /// Character.
+        character: String,
+        /// Bone, or another node of it.
+        bone: String,
+        /// By how much its joint goes, m.
+        #[serde(default)]
+        by: Vec3,
+        /// Turn about its joint: unit axis times angle in degrees.
         #[serde(default)]
         rotate_deg: Vec3,
     },
@@ -205,6 +219,18 @@ pub(crate) fn check(
             }
             Ok(())
         }
+        Command::MoveBone { character: name, bone, by, rotate_deg } => {
+            finite("the move", by)?;
+            finite("the rotation", rotate_deg)?;
+            let Some(character) = model.characters.iter().find(|c| c.name == *name) else {
+                return refuse(format!("there is no character '{name}'"));
+            };
+            match character.rig.skeleton.names.iter().filter(|other| *other == bone).count() {
+                1 => Ok(()),
+                0 => refuse(format!("character '{name}' has no bone '{bone}'")),
+                _ => refuse(format!("character '{name}' has several bones '{bone}'")),
+            }
+        }
         Command::Anchor { body: name, vertex: v } | Command::Free { body: name, vertex: v } => {
             vertex(name, *v)
         }
@@ -323,6 +349,33 @@ fn anchored_by_hand(name: &str, body: &BodyState, pending: &[Command]) -> BTreeS
     anchored
 }
 
+/// Applies those of checked commands that move bones, from where characters are when the step begins.
+pub(crate) fn turn_bones(commands: &[Command], model: &Model, posed: &Posed, state: &mut State) {
+    for command in commands {
+        let Command::MoveBone { character, bone, by, rotate_deg } = command else { continue };
+        let Some(c) = model.characters.iter().position(|c| c.name == *character) else { continue };
+        let Some(of) = posed.characters.get(c) else { continue };
+        let character = &model.characters[c];
+        let Some(node) = character.rig.skeleton.names.iter().position(|name| name == bone) else { continue };
+        let (c, node) = (c as u32, node as u32);
+        // A turn R of the world is P⁻¹ R P in the frame P that carries the bone.
+        let carrier = of.carrier(character, node).rotation;
+        let rotation = carrier.inverse() * math::rotation(DVec3::from(*rotate_deg)) * carrier;
+        let shift = carrier.inverse() * DVec3::from(*by) / character.scale;
+        match state.bone_turns.binary_search_by_key(&(c, node), |turn| (turn.character, turn.node)) {
+            Ok(k) => {
+                let turn = &mut state.bone_turns[k];
+                turn.rotation = (rotation * turn.rotation).normalize();
+                turn.shift += shift;
+            }
+            Err(k) => {
+                let rotation = rotation.normalize();
+                state.bone_turns.insert(k, BoneTurn { character: c, node, rotation, shift });
+            }
+        }
+    }
+}
+
 /// Applies a checked command; one that no longer fits (its particle's body was restored, say) does nothing.
 pub(crate) fn apply(command: &Command, model: &Model, state: &mut State) {
     match command {
@@ -334,6 +387,8 @@ pub(crate) fn apply(command: &Command, model: &Model, state: &mut State) {
                 }
             }
         }
+        // Bones are moved before all else.
+        Command::MoveBone { .. } => {}
         Command::MoveCollider { collider, by, rotate_deg } => {
             for (c, offset) in model.colliders.iter().zip(&mut state.collider_offsets) {
                 if c.name == *collider {

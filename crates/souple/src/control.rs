@@ -7,7 +7,7 @@
 
 use glam::DVec3;
 
-use crate::command::{Command, apply};
+use crate::command::{Command, apply, turn_bones};
 use crate::math::{self, Pose};
 use crate::mesh::bounds;
 use crate::model::{BodyModel, Carrier, ColliderModel, Model, PinCarrier};
@@ -95,7 +95,7 @@ impl Control {
 
     fn begin_characters(&mut self, model: &Model, state: &State) {
         (self.t0, self.t1, self.step) = (state.time, state.time, state.step);
-        if self.characters[1].time == self.t0 {
+        if self.characters[1].time == self.t0 && self.characters[1].turns == state.bone_turns {
             // Where the last step ended.
             self.characters.swap(0, 1);
             self.skins.iter_mut().for_each(|skin| skin.swap(0, 1));
@@ -103,7 +103,7 @@ impl Control {
         } else {
             // A teleport leaves the poses of its end behind, at the time of its start.
             self.characters[0].time = f64::NAN;
-            self.characters[0].set(&model.characters, self.t0);
+            self.characters[0].set_turned(&model.characters, &state.bone_turns, self.t0);
             for (collider, [start, _]) in model.colliders.iter().zip(&mut self.skins) {
                 collider.skin_places(&model.characters, &self.characters[0], start);
             }
@@ -157,7 +157,8 @@ impl Control {
         // What supports and colliders start from, before commands move them.
         self.begin_characters(model, state);
         self.t1 = state.time + dt;
-        self.characters[1].set(&model.characters, self.t1);
+        turn_bones(commands, model, &self.characters[0], state);
+        self.characters[1].set_turned(&model.characters, &state.bone_turns, self.t1);
         for (collider, [_, end]) in model.colliders.iter().zip(&mut self.skins) {
             collider.skin_places(&model.characters, &self.characters[1], end);
         }

@@ -545,10 +545,10 @@ impl Simulation {
     /// Where characters are now.
     pub fn posed(&self) -> Cow<'_, Posed> {
         let last = &self.control.characters[1];
-        if last.time == self.state.time {
+        if last.time == self.state.time && last.turns == self.state.bone_turns {
             Cow::Borrowed(last)
         } else {
-            Cow::Owned(Posed::at(&self.model.characters, self.state.time))
+            Cow::Owned(Posed::turned(&self.model.characters, &self.state.bone_turns, self.state.time))
         }
     }
 

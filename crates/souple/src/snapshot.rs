@@ -13,13 +13,14 @@ use crate::math::Pose;
 use crate::mesh::{Spring, SpringFamily, Topology};
 use crate::model::{BodyModel, Model};
 use crate::paper::{Criteria, Crumple, Handle, PaperModel, PaperState};
+use crate::skin::BoneTurn;
 use crate::state::{BodyState, Fan, Grab, PinnedVertex, State};
 use crate::wrinkles::pattern::Point;
 use crate::wrinkles::track::{Curve, Knot};
 use crate::wrinkles::{Folds, Wrinkles};
 
 const MAGIC: &[u8; 8] = b"SOUPSNAP";
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 /// What follows about the topology of a body: nothing, all of it, or which cells it has in use.
 const AS_BUILT: u8 = 0;
@@ -91,6 +92,14 @@ pub fn save(model: &Model, state: &State) -> Vec<u8> {
     let skins = model.colliders.iter().zip(&state.skin_folds);
     skins.filter(|(skin, _)| skin.wrinkles.is_some()).for_each(|(_, folds)| save_folds(&mut w, folds));
     state.papers.iter().for_each(|paper| save_paper(&mut w, paper));
+    if !model.characters.is_empty() {
+        w.list(&state.bone_turns, |w, turn| {
+            w.u32(turn.character);
+            w.u32(turn.node);
+            turn.rotation.to_array().into_iter().for_each(|c| w.f64(c));
+            w.vector(turn.shift);
+        });
+    }
     w.finish()
 }
 
@@ -208,9 +217,36 @@ pub fn restore(model: &Model, bytes: &[u8]) -> Result<State, Error> {
             *paper = restore_paper(&mut r, model)?;
         }
     }
+    let mut bone_turns = Vec::new();
+    if r.version() >= 8 && !model.characters.is_empty() {
+        bone_turns = r.list(64, |r| restore_turn(r, model))?;
+    }
     r.finish()?;
     let wind_override = has_wind.then_some(wind);
-    Ok(State { time, step, bodies, collider_offsets, wind_override, grabs, fan, folds, skin_folds, papers })
+    Ok(State {
+        time,
+        step,
+        bodies,
+        collider_offsets,
+        bone_turns,
+        wind_override,
+        grabs,
+        fan,
+        folds,
+        skin_folds,
+        papers,
+    })
+}
+
+fn restore_turn(r: &mut Reader, model: &Model) -> Result<BoneTurn, Error> {
+    let (character, node) = (r.u32()?, r.u32()?);
+    let rotation = DQuat::from_xyzw(r.f64()?, r.f64()?, r.f64()?, r.f64()?);
+    let shift: DVec3 = r.vector()?;
+    let nodes = model.characters.get(character as usize).map_or(0, |of| of.rig.skeleton.len());
+    if node as usize >= nodes || !(rotation.length() - 1.0 < 1e-6 && rotation.length() > 0.5) {
+        return r.fail("a bone that was turned is not there");
+    }
+    Ok(BoneTurn { character, node, rotation, shift })
 }
 
 /// The samples of the border and the angle of creases are those of the model.

@@ -9,6 +9,7 @@ use crate::mesh::Topology;
 use crate::mesh::tear::Torn;
 use crate::model::Model;
 use crate::paper::{PaperModel, PaperState};
+use crate::skin::BoneTurn;
 use crate::wrinkles::Folds;
 
 /// State of a running scene. Scratch memory of solvers is not part of it.
@@ -22,6 +23,8 @@ pub struct State {
     pub bodies: Vec<BodyState>,
     /// What commands have moved each collider by, on top of its script.
     pub collider_offsets: Vec<Pose>,
+    /// How commands have turned bones of characters, on top of their clips; each bone once, by character and node.
+    pub bone_turns: Vec<BoneTurn>,
     /// Mean wind set by command instead of the scene's, m/s.
     pub wind_override: Option<DVec3>,
     /// Particles held by a hand, in the order they were grabbed.
@@ -135,6 +138,7 @@ impl State {
                 })
                 .collect(),
             collider_offsets: vec![Pose::IDENTITY; model.colliders.len()],
+            bone_turns: Vec::new(),
             wind_override: None,
             grabs: Vec::new(),
             fan: None,
@@ -176,6 +180,11 @@ impl State {
         for pose in &self.collider_offsets {
             hash.vectors(&[pose.translation, pose.rotation.xyz()]);
             hash.number(pose.rotation.w);
+        }
+        for turn in &self.bone_turns {
+            hash.word(u64::from(turn.character) << 32 | u64::from(turn.node));
+            hash.vectors(&[turn.shift, turn.rotation.xyz()]);
+            hash.number(turn.rotation.w);
         }
         hash.vectors(&[self.wind_override.unwrap_or(DVec3::ZERO)]);
         for grab in &self.grabs {

@@ -13,7 +13,7 @@ use souple::scene::{
     Select, Shape, SkinShape, SkinVolume, Skinning, SolverKind, SphereShape, SubdivideSkin, Time,
 };
 use souple::skin::generate::{Limb, add_turns, limb};
-use souple::{ModelBuilder, Simulation};
+use souple::{Command, ModelBuilder, Simulation};
 
 /// A bar along x, 1 m long, 1 m above the ground; from 0.5 s on it waves.
 fn arm() -> Rig {
@@ -503,4 +503,89 @@ fn a_turn_of_the_whole_is_a_turn_of_all() {
     let s = simulate(&scene);
     let pose = s.collider_pose(0);
     assert!(pose.rotate(DVec3::X).distance(rotation(DVec3::Y * 90.0) * DVec3::X) < 1e-12);
+}
+
+fn turn(bone: &str, rotate_deg: [f64; 3], by: [f64; 3]) -> Command {
+    Command::MoveBone { character: "arm".into(), bone: bone.into(), by, rotate_deg }
+}
+
+/// A hand turns a bone about its joint, in axes of the world, whatever clips do, and what it carries goes along; it goes there over a step.
+#[test]
+fn a_hand_turns_bones_on_top_of_clips() {
+    let mut scene = scene(SolverKind::Xpbd);
+    scene.bodies.clear();
+    scene.characters[0].volume = Some(SkinVolume::default());
+    let (mut plain, mut posed) = (simulate(&scene), simulate(&scene));
+    for _ in 0..45 {
+        plain.step();
+        posed.step();
+    }
+    let at = |s: &Simulation, node: u32| s.posed().characters[0].bone(node);
+    let before = at(&posed, 4);
+    posed.command(turn("bone2", [0.0, 0.0, 40.0], [0.0; 3])).unwrap();
+    posed.command(turn("bone2", [0.0, 30.0, 0.0], [0.0; 3])).unwrap();
+    plain.step();
+    posed.step();
+    // From where the last step left it to there.
+    assert_eq!(posed.control().characters[0].characters[0].bone(4), before);
+    let turned = rotation(DVec3::Y * 30.0) * rotation(DVec3::Z * 40.0);
+    let joint = at(&plain, 2).translation;
+    assert!(at(&posed, 2).translation.distance(joint) < 1e-12, "about its joint");
+    // The frame that carries it has gone on in the step: its own turn of a sixtieth of a second is all that is left.
+    for node in 2..5u32 {
+        let wanted = joint + turned * (at(&plain, node).translation - joint);
+        assert!(at(&posed, node).translation.distance(wanted) < 0.01, "{node}");
+    }
+    let volume = posed.posed().characters[0].volume.unwrap();
+    assert!((volume.kept / volume.rest - 1.0).abs() < 1e-12 && volume.skinned < volume.rest);
+    // A shift of a joint by 5 cm.
+    let here = at(&posed, 3).translation;
+    posed.command(turn("bone3", [0.0; 3], [0.0, 0.05, 0.0])).unwrap();
+    posed.step();
+    assert!((at(&posed, 3).translation - here).distance(DVec3::Y * 0.05) < 0.01);
+}
+
+#[test]
+fn turned_bones_are_saved_adopted_and_refused_by_name() {
+    let scene = scene(SolverKind::Xpbd);
+    let mut one = simulate(&scene);
+    one.command(turn("bone3", [10.0, 0.0, 60.0], [0.0, 0.02, 0.0])).unwrap();
+    (0..10).for_each(|_| one.step());
+    let mut two = simulate(&scene);
+    two.restore(&one.snapshot()).unwrap();
+    assert_eq!((two.state(), two.skin_places(0)), (one.state(), one.skin_places(0)));
+    (0..10).for_each(|_| {
+        one.step();
+        two.step();
+    });
+    assert_eq!(one.state_hash(), two.state_hash());
+    assert_ne!(one.state_hash(), {
+        let mut plain = simulate(&scene);
+        (0..20).for_each(|_| plain.step());
+        plain.state_hash()
+    });
+    // Under another model bones are known by their names.
+    let mut finer = scene.clone();
+    finer.characters[0].inserted =
+        vec![InsertedBone { name: "more".into(), on: "bone0".into(), ..InsertedBone::default() }];
+    let tip = one.posed().characters[0].bone(4).translation;
+    one.adopt(ModelBuilder::new(&finer).build().unwrap()).unwrap();
+    let names = &one.model().characters[0].rig.skeleton.names;
+    let last = names.iter().position(|name| name == "bone4").unwrap() as u32;
+    assert!(one.posed().characters[0].bone(last).translation.distance(tip) < 1e-9);
+    for (command, reason) in [
+        (turn("nobody", [0.0; 3], [0.0; 3]), "no bone 'nobody'"),
+        (turn("bone1", [f64::NAN, 0.0, 0.0], [0.0; 3]), "rotation"),
+        (turn("bone1", [0.0; 3], [f64::INFINITY, 0.0, 0.0]), "move"),
+    ] {
+        let error = two.command(command).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+    let stranger = Command::MoveBone {
+        character: "leg".into(),
+        bone: "bone1".into(),
+        by: [0.0; 3],
+        rotate_deg: [0.0; 3],
+    };
+    assert!(two.command(stranger).unwrap_err().to_string().contains("no character 'leg'"));
 }

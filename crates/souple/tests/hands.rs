@@ -154,18 +154,19 @@ fn snapshots_hold_the_fan_and_older_ones_are_read() {
     let mut s = simulation(&scene);
     run(&mut s, 3);
     // Version 1 ended where the fan now begins, a byte; version 2 before the four that say how long the body was still; version 3 before the eight that
-    // count the elements that may flow; version 4 knew no cells that change, version 5 ended before the twelve of folds; version 6 knew no paper and no folds of skins.
+    // count the elements that may flow; version 4 knew no cells that change, version 5 ended before the twelve of folds; version 6 knew no paper and no folds of skins, version 7
+    // no bones that are turned.
     let bytes = s.snapshot();
-    assert_eq!(bytes[8..12], [7, 0, 0, 0]);
+    assert_eq!(bytes[8..12], [8, 0, 0, 0]);
     let mut restored = simulation(&scene);
-    for (version, missing) in [(1, 25), (2, 24), (3, 20), (4, 12), (5, 12), (6, 0)] {
+    for (version, missing) in [(1, 25), (2, 24), (3, 20), (4, 12), (5, 12), (6, 0), (7, 0)] {
         let mut old = bytes[..bytes.len() - 8 - missing].to_vec();
         old[8] = version;
         restored.restore(&snapshot::with_checksum(&old)).unwrap();
         assert_eq!(restored.state(), s.state());
     }
     let mut unknown = bytes[..bytes.len() - 8].to_vec();
-    for version in [0, 8] {
+    for version in [0, 9] {
         unknown[8] = version;
         let error = restored.restore(&snapshot::with_checksum(&unknown)).unwrap_err().to_string();
         assert!(error.contains(&format!("version {version}")), "{error}");

@@ -159,6 +159,7 @@ const GROUPS: &[Group] = &[
     ("solids/recovery", solids::recovery),
     ("skin/twist", skin::twist),
     ("skin/volume", skin::bent_tube),
+    ("skin/global", skin::global),
     ("skin/order", skin::order),
     ("skin/weights", skin::weights),
     ("skin/faces", skin::faces),

@@ -442,11 +442,11 @@ impl File<'_> {
             morph.weight = weights.get(k).copied().unwrap_or(0.0);
         }
         if node.skin.is_some() {
-            // Those after the last that any vertex has are left out.
+            // Those after the last that any vertex has are left out: of a mesh without any weight all, so that some are found.
             let used = |of: &[(u32, f64); MAX_INFLUENCES]| {
                 of.iter().rposition(|(_, weight)| *weight != 0.0).map_or(0, |k| k + 1)
             };
-            let most = bones.iter().map(used).max().unwrap_or(0).max(1);
+            let most = bones.iter().map(used).max().unwrap_or(0);
             made.influences = most as u32;
             for of in &bones {
                 made.joints.extend(of[..most].iter().map(|(bone, _)| *bone));

@@ -8,6 +8,7 @@ use souple::scene::{
     BulgePreset, Character, JointBulge, Motion, PlayedClip, Rig, RigSource, SkinVolume, Skinning,
     VolumeMethod,
 };
+use souple_files::character_scene::clip_names;
 
 use super::curve::curve_field;
 use super::fields::{Effect, Form, live};
@@ -16,7 +17,7 @@ use super::inspector::{rename, section};
 use super::inspector_world::{FAR, motion_fields, subtitle};
 use super::theme::short;
 use crate::app::StudioApp;
-use crate::characters::{bone_names, clip_names};
+use crate::characters::bone_names;
 use crate::document::Object;
 
 /// How bones move a skin, with the names in scene files.
@@ -249,6 +250,7 @@ fn volume_fields(form: &mut Form, ui: &mut Ui, volume: &mut SkinVolume) {
     form.slider(ui, live("Target", "SkinVolume", "target", ""), 0.8..=1.2, 10.0, &mut volume.target);
     form.count(ui, live("Area rounds", "SkinVolume", "area_rounds", ""), 0..=16, &mut volume.area_rounds);
     form.flag(ui, live("Avoid crossing", "SkinVolume", "avoid_crossing", ""), &mut volume.avoid_crossing);
+    form.flag(ui, live("Close what is open", "SkinVolume", "close_open", ""), &mut volume.close_open);
 }
 
 fn joint_fields(form: &mut Form, ui: &mut Ui, volume: &mut SkinVolume, names: &Names) {

@@ -45,7 +45,7 @@ pub fn in_scene(model: &Model, state: &State) -> Vec<[BodyTriangle; 2]> {
     };
     let bodies: Vec<Surface> =
         state.bodies.iter().enumerate().map(|(b, body)| (&body.x[..], triangles(b))).collect();
-    let posed = Posed::at(&model.characters, state.time);
+    let posed = Posed::turned(&model.characters, &state.bone_turns, state.time);
     let placed: Vec<Vec<DVec3>> = (model.colliders.iter().zip(&state.collider_offsets))
         .map(|(collider, offset)| {
             let pose = collider_pose(collider, offset, &posed);

@@ -220,6 +220,8 @@ scene_type! {
         pub area_rounds: u32,
         /// Push parts of the skin that run into each other back to where they touch (ROH-62).
         pub avoid_crossing: bool,
+        /// Keep the volume of pieces that are open by more than half of their area, too: that up to lids, fans from the mean of each border.
+        pub close_open: bool,
         /// Cut the triangles of bulges into smaller ones (ROH-60).
         #[serde(skip_serializing_if = "Option::is_none")]
         pub subdivide: Option<SubdivideSkin>,
@@ -238,6 +240,7 @@ impl Default for SkinVolume {
             gain: 1.0,
             area_rounds: 0,
             avoid_crossing: false,
+            close_open: false,
             subdivide: None,
             joints: Vec::new(),
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::{DAffine3, DMat3, DVec3};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use super::clip::LocalPose;
 use super::keeper::{self, JointVolume, KeeperScratch, KeptVolume, VolumeKeeper};
@@ -106,37 +106,66 @@ pub struct PlayedModel {
     pub repeat: bool,
 }
 
+/// How a hand has turned and shifted a bone, on top of what clips do (ROH-63), in the frame that carries it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoneTurn {
+    /// Number of the character.
+    pub character: u32,
+    /// The bone, or another node.
+    pub node: u32,
+    /// Its turn about its own joint.
+    pub rotation: DQuat,
+    /// How its joint is shifted, lengths of the file.
+    pub shift: DVec3,
+}
+
 /// Where all characters of a scene are at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posed {
     /// The time, s; not a number if it was never set.
     pub time: f64,
+    /// How hands have turned bones then.
+    pub turns: Vec<BoneTurn>,
     /// Each of them.
     pub characters: Vec<PosedCharacter>,
 }
 
 impl Default for Posed {
     fn default() -> Self {
-        Posed { time: f64::NAN, characters: Vec::new() }
+        Posed { time: f64::NAN, turns: Vec::new(), characters: Vec::new() }
     }
 }
 
 impl Posed {
-    /// Where characters are at a time.
+    /// Where characters are at a time by their clips alone.
     pub fn at(characters: &[CharacterModel], t: f64) -> Posed {
+        Posed::turned(characters, &[], t)
+    }
+
+    /// Where characters are at a time if hands have turned bones.
+    pub fn turned(characters: &[CharacterModel], turns: &[BoneTurn], t: f64) -> Posed {
         let mut posed = Posed::default();
-        posed.set(characters, t);
+        posed.set_turned(characters, turns, t);
         posed
     }
 
-    /// Puts all where they are at a time; nothing is done if they are there already.
+    /// Puts all where they are at a time by their clips alone; nothing is done if they are there already.
     pub fn set(&mut self, characters: &[CharacterModel], t: f64) {
-        if self.time == t && self.characters.len() == characters.len() {
+        self.set_turned(characters, &[], t);
+    }
+
+    /// Puts all where they are at a time if hands have turned bones; nothing is done if they are there already.
+    pub fn set_turned(&mut self, characters: &[CharacterModel], turns: &[BoneTurn], t: f64) {
+        if self.time == t && self.characters.len() == characters.len() && self.turns == turns {
             return;
         }
         self.time = t;
+        self.turns.clear();
+        self.turns.extend_from_slice(turns);
         self.characters.resize_with(characters.len(), PosedCharacter::default);
-        self.characters.iter_mut().zip(characters).for_each(|(posed, character)| posed.set(character, t));
+        for ((c, posed), character) in (0u32..).zip(&mut self.characters).zip(characters) {
+            posed.set(character, turns.iter().filter(|turn| turn.character == c), t);
+        }
     }
 }
 
@@ -161,7 +190,7 @@ pub struct PosedCharacter {
 }
 
 impl PosedCharacter {
-    fn set(&mut self, character: &CharacterModel, t: f64) {
+    fn set<'a>(&mut self, character: &CharacterModel, turns: impl Iterator<Item = &'a BoneTurn>, t: f64) {
         let CharacterModel { name: _, rig, clips, skinning, volume, maps: _, pose, scale, motion, pivot } =
             character;
         self.scale = *scale;
@@ -183,6 +212,12 @@ impl PosedCharacter {
         } else {
             LocalPose::blend(&self.parts, &mut self.local);
         }
+        for turn in turns {
+            if let Some(local) = self.local.locals.get_mut(turn.node as usize) {
+                local.rotation = turn.rotation * local.rotation;
+                local.translation += turn.shift;
+            }
+        }
         rig.skeleton.place(&self.local.locals, &mut self.places);
         rig.bone_motions_into(&self.places, *skinning, &mut self.motions);
         self.skin.resize_with(if volume.is_some() { rig.meshes.len() } else { 0 }, Vec::new);
@@ -196,6 +231,14 @@ impl PosedCharacter {
                 keeper::Pose { rig, skinning: *skinning, morphs: &self.local.morphs, motions: &self.motions };
             keeper.keep(&pose, &mut self.skin, &mut self.scratch)
         });
+    }
+
+    /// Where the frame that carries another is in the world, without its stretch: that of the character for one that nothing carries.
+    pub fn carrier(&self, character: &CharacterModel, node: u32) -> Pose {
+        match character.rig.skeleton.parents.get(node as usize).copied().flatten() {
+            Some(parent) => self.bone(parent),
+            None => self.pose,
+        }
     }
 
     /// Where a frame is in the world, without its stretch.

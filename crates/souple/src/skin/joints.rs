@@ -14,7 +14,7 @@ use glam::{DAffine3, DMat3, DVec3};
 use super::rig::SkinMesh;
 use super::skeleton::Skeleton;
 use super::skinning::{BoneMotion, Influence, skin};
-use super::volume::{Enclosure, twice_area};
+use super::volume::{Enclosure, corners, twice_area};
 use crate::math::cofactors;
 use crate::scene::Skinning;
 
@@ -386,7 +386,7 @@ impl Crossing {
         self.triangles
             .iter()
             .map(|t| {
-                let [a, b, c] = t.map(|v| y[v as usize]);
+                let [a, b, c] = corners(y, t);
                 a.dot(twice_area(a, b, c))
             })
             .sum()

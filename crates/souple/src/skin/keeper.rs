@@ -7,7 +7,7 @@
 //!
 //! Promised: the volume that is wanted, to rounding, with `exact` and `three_passes`, as long as bulges stay below half the size of a piece; a skin
 //! that is not bent keeps its bits; the order of joints does not matter but with `three_passes`. Pieces that are open by more than half of their
-//! area have no inside, and are left alone.
+//! area have no inside, and are left alone unless `close_open` says otherwise.
 
 use std::sync::Arc;
 
@@ -17,14 +17,19 @@ use super::apart::Parts;
 use super::area::{
     area_and_gradient, curvature, displace, ease_all, ease_of_joints, own_area, refill, turns_over,
 };
-use super::bulge::{Bulge, BulgeSource, JointPlace, joint_places};
+use super::bulge::{BulgeSource, JointPlace, joint_places};
 use super::character::MapModel;
+use super::crumpled::{Neighbours, smooth};
 use super::joints::{Bend, Crossing, JointParts, JointTree, Measured};
+use super::pieces::{Bound, Piece, pieces};
 use super::rig::{CompiledRig, SkinMesh};
 use super::skinning::{BoneMotion, skin};
-use super::volume::{Enclosure, Yielding, find, three_passes};
+use super::volume::{Yielding, three_passes};
 use crate::math::{cbrt, polar};
 use crate::scene::{JointBulge, SkinVolume, Skinning, VolumeMethod};
+
+/// Pieces with lids of more than this share of their own area have no inside.
+const WIDEST_LIDS: f64 = 0.5;
 
 /// Largest displacement, sizes of the piece.
 const LARGEST_BULGE: f64 = 0.5;
@@ -33,8 +38,9 @@ const LARGEST_BULGE: f64 = 0.5;
 const MET: f64 = 1e-14;
 const ROUNDS: usize = 4;
 
-/// Rounds in which parts that run into each other are brought apart.
+/// Rounds in which parts that run into each other are brought apart, and then in which what is still crumpled is made smooth.
 const ROUNDS_APART: usize = 6;
+const ROUNDS_SMOOTH: usize = 24;
 
 /// Passes that smooth the curvature that the area is brought back by.
 const SMOOTHED: usize = 20;
@@ -48,41 +54,22 @@ const SHORTEN: f64 = 0.75;
 pub struct VolumeKeeper {
     /// What was asked for.
     pub written: SkinVolume,
-    /// Vertices of pieces that joints bend, but that have no inside.
-    pub left_alone: usize,
+    /// What of the skin is open, and what became of it.
+    pub open: OpenSkin,
     trees: Vec<Arc<JointTree>>,
     places: Vec<Vec<JointPlace>>,
     pieces: Vec<Piece>,
 }
 
-/// A connected piece of a mesh.
-#[derive(Clone, Debug, PartialEq)]
-struct Piece {
-    mesh: usize,
-    /// For each vertex of the piece, one of the mesh.
-    kept: Vec<u32>,
-    /// All of the mesh that go with them: theirs, ours.
-    members: Vec<(u32, u32)>,
-    surface: Enclosure,
-    parts: JointParts,
-    /// One per crossing.
-    bulges: Vec<Bulge>,
-    /// Diagonal of the box around it where it was bound.
-    size: f64,
-    /// 1 if it faces outwards there, −1 if inwards.
-    facing: f64,
-    /// Where it was bound, without morphs.
-    bound: Bound,
-    /// To which bone its vertices belong, and their areas; nothing if parts are not kept apart.
-    apart: Parts,
-    areas: Vec<f64>,
-}
-
-/// What is known of where a piece was bound, which only morphs change.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Bound {
-    places: Vec<DVec3>,
-    measured: Measured,
+/// What of a skin is open: its volume is that up to lids, fans from the mean of each border.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OpenSkin {
+    /// Borders that are closed so, of pieces that keep their volume.
+    pub borders: usize,
+    /// Vertices of pieces that joints bend, but that have no inside.
+    pub left_alone: usize,
+    /// What those would hold if they were closed so, cubes of the file's lengths.
+    pub left_volume: f64,
 }
 
 /// Volumes of all pieces, of the file's lengths: where they were bound, as bones moved them, and as they are. Those that face inwards count
@@ -170,14 +157,19 @@ impl VolumeKeeper {
             rig.bindings.iter().map(|bones| Arc::new(JointTree::new(&rig.skeleton, bones))).collect();
         let places: Vec<Vec<JointPlace>> =
             trees.iter().zip(&rig.bindings).map(|(tree, bones)| joint_places(tree, bones)).collect();
-        let mut keeper =
-            VolumeKeeper { written: written.clone(), left_alone: 0, trees, places, pieces: Vec::new() };
+        let mut keeper = VolumeKeeper {
+            written: written.clone(),
+            open: OpenSkin::default(),
+            trees,
+            places,
+            pieces: Vec::new(),
+        };
         let others = JointBulge::default();
         for (m, mesh) in rig.meshes.iter().enumerate() {
             let (tree, places) = (&keeper.trees[mesh.binding], &keeper.places[mesh.binding]);
             for mut piece in pieces(m, mesh) {
                 let Some(parts) = JointParts::new(tree, &piece.surface, mesh, &piece.kept) else {
-                    keeper.left_alone += piece.members.len();
+                    keeper.open.left_alone += piece.members.len();
                     continue;
                 };
                 piece.parts = parts;
@@ -187,10 +179,13 @@ impl VolumeKeeper {
                     // Carried whole.
                     continue;
                 }
-                if !piece.surface.has_inside(&bound.places, piece.size) {
-                    keeper.left_alone += piece.members.len();
+                let widest = if written.close_open { f64::INFINITY } else { WIDEST_LIDS };
+                if !piece.surface.has_inside(&bound.places, piece.size, widest) {
+                    keeper.open.left_alone += piece.members.len();
+                    keeper.open.left_volume += bound.measured.volume.abs();
                     continue;
                 }
+                keeper.open.borders += piece.surface.borders().count();
                 piece.facing = bound.measured.volume.signum();
                 let areas = piece.surface.vertex_areas(&bound.places);
                 if written.avoid_crossing {
@@ -198,6 +193,7 @@ impl VolumeKeeper {
                     piece.surface.volume_and_gradient(&bound.places, &mut normals, |_, _, _| ());
                     normals.iter_mut().for_each(|n| *n *= piece.facing);
                     piece.apart = Parts::new(tree, places, mesh, &piece.kept, &bound.places, &normals);
+                    piece.neighbours = Neighbours::new(&piece.surface);
                     piece.areas.clone_from(&areas);
                 }
                 piece.bound = bound;
@@ -299,83 +295,7 @@ impl VolumeKeeper {
     }
 }
 
-/// The connected pieces of a mesh, whose vertices at one place that move alike are one.
-fn pieces(m: usize, mesh: &SkinMesh) -> Vec<Piece> {
-    let classes = mesh.bound_alike();
-    let first = mesh.mesh.firsts_alike(&|v| classes[v as usize]);
-    let triangles: Vec<[u32; 3]> = mesh
-        .mesh
-        .triangles
-        .iter()
-        .map(|t| t.map(|v| first[v as usize]))
-        .filter(|[a, b, c]| a != b && b != c && c != a)
-        .collect();
-    let mut root: Vec<u32> = (0..first.len() as u32).collect();
-    for &[a, b, c] in &triangles {
-        for (i, j) in [(a, b), (a, c)] {
-            let (i, j) = (find(&mut root, i), find(&mut root, j));
-            root[i.max(j) as usize] = i.min(j);
-        }
-    }
-    let mut order: Vec<(u32, usize)> =
-        triangles.iter().enumerate().map(|(k, t)| (find(&mut root, t[0]), k)).collect();
-    order.sort_unstable();
-    let (mut found, mut number) = (Vec::new(), vec![u32::MAX; first.len()]);
-    for run in order.chunk_by(|a, b| a.0 == b.0) {
-        let mut kept: Vec<u32> = run.iter().flat_map(|(_, k)| triangles[*k]).collect();
-        kept.sort_unstable();
-        kept.dedup();
-        for (k, &v) in (0u32..).zip(&kept) {
-            number[v as usize] = k;
-        }
-        let own: Vec<[u32; 3]> = run.iter().map(|(_, k)| triangles[*k].map(|v| number[v as usize])).collect();
-        let (low, high) =
-            crate::mesh::bounds(&kept.iter().map(|&v| mesh.mesh.positions[v as usize]).collect::<Vec<_>>());
-        found.push(Piece {
-            mesh: m,
-            surface: Enclosure::new(kept.len(), &own),
-            kept,
-            members: Vec::new(),
-            parts: JointParts::default(),
-            bulges: Vec::new(),
-            size: (high - low).length(),
-            facing: 1.0,
-            bound: Bound::default(),
-            apart: Parts::default(),
-            areas: Vec::new(),
-        });
-    }
-    let mut of_root: Vec<(u32, usize)> = Vec::new();
-    for (k, run) in order.chunk_by(|a, b| a.0 == b.0).enumerate() {
-        of_root.push((run[0].0, k));
-    }
-    for (v, &one) in (0u32..).zip(&first) {
-        let own = find(&mut root, one);
-        if let Ok(k) = of_root.binary_search_by_key(&own, |entry| entry.0) {
-            found[of_root[k].1].members.push((v, number[one as usize]));
-        }
-    }
-    found
-}
-
 impl Piece {
-    /// What is known of where it was bound, with morphs.
-    fn bind(
-        &self,
-        mesh: &SkinMesh,
-        morphs: &[f64],
-        tree: &JointTree,
-        bound: &mut Bound,
-        gradient: &mut Vec<DVec3>,
-    ) {
-        let places = &mut bound.places;
-        places.clear();
-        places.extend(self.kept.iter().map(|&v| mesh.morphed(v as usize, morphs)));
-        places.resize(self.surface.places(), DVec3::ZERO);
-        self.surface.place_lids(places);
-        self.parts.measure(tree, &self.surface, places, gradient, &mut bound.measured);
-    }
-
     fn keep(
         &self,
         keeper: &VolumeKeeper,
@@ -743,6 +663,16 @@ impl Piece {
             let KeeperScratch { x, bound, free, gradient, .. } = &mut *scratch;
             let rest = if has_morphs { &bound.places } else { &self.bound.places };
             if self.apart.part(motions, rest, x, free) == 0 {
+                break;
+            }
+            self.surface.place_lids(x);
+            volume = self.surface.volume_and_gradient(x, gradient, |_, _, _| ());
+            self.yield_all_around(scratch);
+            volume = self.meet(volume, wanted, largest, scratch);
+        }
+        for _ in 0..ROUNDS_SMOOTH {
+            let KeeperScratch { x, free, gradient, .. } = &mut *scratch;
+            if !smooth(&self.surface, &self.neighbours, x, free) {
                 break;
             }
             self.surface.place_lids(x);

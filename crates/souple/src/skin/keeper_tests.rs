@@ -238,11 +238,27 @@ fn seams_stay_shut_and_open_ends_are_lids() {
     let model = character(&open, Skinning::LinearBlend, keeping(BulgePreset::Automatic));
     let told = Posed::at(std::slice::from_ref(&model), 0.0).characters[0].volume.unwrap();
     assert!((told.kept / told.rest - 1.0).abs() < 1e-12 && (told.skinned / told.rest - 1.0).abs() > 0.005);
+    assert_eq!(model.volume.as_ref().unwrap().open, OpenSkin { borders: 1, ..OpenSkin::default() });
+    // A gutter, open all along: it is told what it would hold, and that is kept if it is asked for.
+    let mut gutter = crooked();
+    let at = |v: u32| DVec3::from(gutter.meshes[0].positions[v as usize]);
+    let left: Vec<[u32; 3]> =
+        gutter.meshes[0].triangles.iter().copied().filter(|t| t.iter().all(|v| at(*v).x > -0.01)).collect();
+    gutter.meshes[0].triangles = left;
+    let model = character(&gutter, Skinning::LinearBlend, keeping(BulgePreset::Automatic));
+    let told = model.volume.as_ref().unwrap().open;
+    assert!(told.left_alone > 0 && told.left_volume > 0.0 && told.borders == 0, "{told:?}");
+    let closing = keeping(BulgePreset::Automatic).map(|written| SkinVolume { close_open: true, ..written });
+    let model = character(&gutter, Skinning::LinearBlend, closing);
+    assert_eq!(model.volume.as_ref().unwrap().open.left_alone, 0);
+    let kept = Posed::at(std::slice::from_ref(&model), 0.0).characters[0].volume.unwrap();
+    assert!((kept.rest / told.left_volume - 1.0).abs() < 1e-12, "{} {}", kept.rest, told.left_volume);
+    assert!((kept.kept / kept.rest - 1.0).abs() < 1e-12 && (kept.skinned / kept.rest - 1.0).abs() > 0.001);
     // A sheet has no inside.
     open.meshes[0].triangles.truncate(40);
     let model = character(&open, Skinning::LinearBlend, keeping(BulgePreset::Automatic));
     let sheet = model.volume.clone().unwrap();
-    assert!(sheet.left_alone > 0 && sheet.pieces.is_empty());
+    assert!(sheet.open.left_alone > 0 && sheet.pieces.is_empty());
     assert_eq!(places(&model), places(&character(&open, Skinning::LinearBlend, None)));
 }
 

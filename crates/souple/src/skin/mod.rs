@@ -12,12 +12,14 @@ pub mod bones;
 pub mod bulge;
 pub mod character;
 pub mod clip;
+pub mod crumpled;
 pub mod generate;
 pub mod incremental;
 pub mod insert;
 pub mod joints;
 pub mod keeper;
 pub mod layer;
+mod pieces;
 pub mod prisms;
 pub mod rig;
 pub mod skeleton;
@@ -30,9 +32,9 @@ pub mod weights;
 #[cfg(test)]
 mod weights_tests;
 
-pub use character::{CharacterModel, MapModel, PlayedModel, Posed, SkinPoint};
+pub use character::{BoneTurn, CharacterModel, MapModel, PlayedModel, Posed, SkinPoint};
 pub use clip::{Clip, LocalPose, Track};
-pub use keeper::{JointVolume, KeptVolume, VolumeKeeper};
+pub use keeper::{JointVolume, KeptVolume, OpenSkin, VolumeKeeper};
 pub(crate) use layer::Keeps;
 pub use layer::{Anchor, Layer, Rides, Wearer};
 pub use prisms::LocalGains;

@@ -79,7 +79,7 @@ pub struct RigRepairs {
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum RigError {
     /// More frames than can be used.
-    #[error("the rig has {0} nodes; at most {MAX_NODES} are possible")]
+    #[error("the rig has {0} nodes, or joints of a skin; at most {MAX_NODES} are possible")]
     TooManyNodes(usize),
     /// Frames carry each other in a ring.
     #[error("node {0} carries itself, through others or not")]
@@ -485,11 +485,13 @@ fn compile_track(
 
 impl SkinMesh {
     /// The bones of a vertex.
+    #[inline]
     pub fn influences(&self, v: usize) -> &[Influence] {
         &self.influences[self.starts[v] as usize..self.starts[v + 1] as usize]
     }
 
     /// Where a vertex was bound, with its morphs.
+    #[inline]
     pub fn morphed(&self, v: usize, morphs: &[f64]) -> DVec3 {
         let mut p = self.mesh.positions[v];
         for (offsets, weight) in self.morphs.iter().zip(morphs.iter().skip(self.first_morph)) {
@@ -501,6 +503,7 @@ impl SkinMesh {
     }
 
     /// Where a vertex is, in the frame of the character: morphed, then carried by bones.
+    #[inline]
     pub fn vertex(&self, v: usize, morphs: &[f64], bones: &[BoneMotion], skinning: Skinning) -> DVec3 {
         skin(self.morphed(v, morphs), self.influences(v), bones, skinning)
     }

@@ -54,6 +54,7 @@ pub fn rigid(p: DVec3, influences: &[Influence], bones: &[BoneMotion]) -> DVec3 
 }
 
 /// p' = Σ ω_j M_j p.
+#[inline]
 pub fn linear_blend(p: DVec3, influences: &[Influence], bones: &[BoneMotion]) -> DVec3 {
     influences.iter().map(|&(bone, weight)| weight * bones[bone as usize].matrix.transform_point3(p)).sum()
 }
@@ -82,6 +83,7 @@ pub fn dual_quaternion(p: DVec3, influences: &[Influence], bones: &[BoneMotion])
 }
 
 /// Where a point goes.
+#[inline]
 pub fn skin(p: DVec3, influences: &[Influence], bones: &[BoneMotion], skinning: Skinning) -> DVec3 {
     match skinning {
         Skinning::Rigid => rigid(p, influences, bones),

@@ -95,8 +95,8 @@ impl Enclosure {
         }
     }
 
-    /// Whether it has an inside where it was bound, of that size: lids of at most half its area, and a volume.
-    pub fn has_inside(&self, rest: &[DVec3], size: f64) -> bool {
+    /// Whether it has an inside where it was bound, of that size: lids of at most that share of its area, and a volume.
+    pub fn has_inside(&self, rest: &[DVec3], size: f64, widest: f64) -> bool {
         let area = |triangles: &[[u32; 3]]| -> f64 {
             let one = |t: &[u32; 3]| {
                 let [a, b, c] = t.map(|v| rest[v as usize]);
@@ -106,7 +106,7 @@ impl Enclosure {
         };
         let (own, lids) = self.triangles.split_at(self.own);
         let (own, lids) = (area(own), area(lids));
-        own > 0.0 && lids <= 0.5 * own && self.volume(rest).abs() > LEAST_VOLUME * own * size
+        own > 0.0 && lids <= widest * own && self.volume(rest).abs() > LEAST_VOLUME * own * size
     }
 
     /// Gives to vertices of borders what belongs to the middles of lids, which move with them.
@@ -131,7 +131,7 @@ impl Enclosure {
         let Some(&origin) = x.first() else { return 0.0 };
         let mut sixfold = 0.0;
         for (k, t) in self.triangles.iter().enumerate() {
-            let [a, b, c] = t.map(|v| x[v as usize]);
+            let [a, b, c] = corners(x, t);
             let normal = twice_area(a, b, c);
             let own = (a - origin).dot(normal);
             sixfold += own;
@@ -147,7 +147,7 @@ impl Enclosure {
     pub fn vertex_areas(&self, x: &[DVec3]) -> Vec<f64> {
         let mut areas = vec![0.0; self.places()];
         for t in &self.triangles[..self.own] {
-            let [a, b, c] = t.map(|v| x[v as usize]);
+            let [a, b, c] = corners(x, t);
             let third = twice_area(a, b, c).length() / 6.0;
             t.iter().for_each(|&v| areas[v as usize] += third);
         }
@@ -158,7 +158,7 @@ impl Enclosure {
     pub fn volume(&self, x: &[DVec3]) -> f64 {
         let Some(&origin) = x.first() else { return 0.0 };
         let sixfold = |t: &[u32; 3]| {
-            let [a, b, c] = t.map(|v| x[v as usize]);
+            let [a, b, c] = corners(x, t);
             (a - origin).dot(twice_area(a, b, c))
         };
         self.triangles.iter().map(sixfold).sum::<f64>() / 6.0
@@ -168,15 +168,22 @@ impl Enclosure {
     pub fn cubic(&self, x: &[DVec3], u: &[DVec3]) -> Cubic {
         let mut sum = Cubic::default();
         for t in &self.triangles {
-            let [ua, ub, uc] = t.map(|v| u[v as usize]);
+            let [ua, ub, uc] = corners(u, t);
             if (ua, ub, uc) == (DVec3::ZERO, DVec3::ZERO, DVec3::ZERO) {
                 continue;
             }
-            let [a, b, c] = t.map(|v| x[v as usize] - x[0]);
+            let [a, b, c] = corners(x, t);
+            let [a, b, c] = [a - x[0], b - x[0], c - x[0]];
             sum.add(&triangle_cubic([a, b, c], [ua, ub, uc]));
         }
         sum
     }
+}
+
+/// Where the corners of a triangle are. (`map` of an array is not always inlined.)
+#[inline(always)]
+pub(super) fn corners(x: &[DVec3], t: &[u32; 3]) -> [DVec3; 3] {
+    [x[t[0] as usize], x[t[1] as usize], x[t[2] as usize]]
 }
 
 /// Twice the area of a triangle, along its normal.
@@ -327,6 +334,16 @@ impl Yielding {
     }
 }
 
+/// Displacements that gain a volume to first order, a third of it along each of x, y and z, everywhere (ROH-26; Sauvage, Hahmann, Bonneau, *Volume
+/// preservation of multiresolution meshes*, 2007): u = ΔV/3 (∂ₓV/|∂ₓV|², ∂ᵧV/|∂ᵧV|², ∂_zV/|∂_zV|²). Nothing says where: ends of a bent bar move, and its joint stays
+/// pinched. For comparison only.
+pub fn global_thirds(gradient: &[DVec3], gain: f64) -> Vec<DVec3> {
+    let squares: DVec3 = gradient.iter().map(|g| *g * *g).sum();
+    let third = |square: f64| if square > 0.0 { gain / (3.0 * square) } else { 0.0 };
+    let scale = DVec3::new(third(squares.x), third(squares.y), third(squares.z));
+    gradient.iter().map(|g| scale * *g).collect()
+}
+
 /// Gains a volume exactly, in one pass along each of three axes (ROH-28): along one the volume is linear. `shares` of it go to each, and sum to 1;
 /// an axis along which nothing gives way leaves its own to the others.
 pub fn three_passes(
@@ -428,6 +445,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Each axis gives a third, to first order; a ball grows evenly.
+    #[test]
+    fn thirds_gain_the_volume_to_first_order() {
+        let (surface, x) = lump(3, 0.2);
+        let mut gradient = Vec::new();
+        surface.volume_and_gradient(&x, &mut gradient, |_, _, _| ());
+        let u = global_thirds(&gradient, 0.1);
+        assert!((surface.cubic(&x, &u).c[0] - 0.1).abs() < 1e-14);
+        for axis in 0..3 {
+            let along: f64 = gradient.iter().zip(&u).map(|(g, u)| g[axis] * u[axis]).sum();
+            assert!((along - 0.1 / 3.0).abs() < 1e-15, "{axis}: {along}");
+        }
+        let (ball, x) = lump(0, 0.0);
+        ball.volume_and_gradient(&x, &mut gradient, |_, _, _| ());
+        let u = global_thirds(&gradient, 0.1);
+        assert!(x.iter().zip(&u).all(|(x, u)| u.normalize().dot(x.normalize()) > 0.999));
+        assert!(global_thirds(&[DVec3::ZERO, DVec3::X], 1.0).iter().all(|u| u.is_finite()));
     }
 
     #[test]

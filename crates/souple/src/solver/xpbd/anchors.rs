@@ -16,14 +16,16 @@ struct Hold {
     way: Point,
     /// m.
     slack: f32,
-    /// Share of what is beyond that a substep takes back.
-    share: f32,
+    /// Share of what is beyond that a substep takes back, along each axis; 0 for the inverse mass, which comes after them.
+    back: Point,
 }
 
 /// All of a body, for a frame.
 #[derive(Debug, Default)]
 pub(super) struct Anchors {
-    holds: Vec<Hold>,
+    /// Without a slack, which is the rule: no distance is needed.
+    tight: Vec<Hold>,
+    slack: Vec<Hold>,
 }
 
 impl Anchors {
@@ -32,20 +34,31 @@ impl Anchors {
         let hold = |anchor: &crate::skin::Anchor| {
             let vertex = *place.get(anchor.particle as usize)? as usize;
             let [start, end] = *rides.places.get(anchor.particle as usize)?;
+            let share = anchor.share(f64::from(h)) as f32;
             Some(Hold {
                 vertex,
                 start: point(start - x[vertex], 0.0),
                 way: point(end - start, 0.0),
                 slack: anchor.slack as f32,
-                share: anchor.share(f64::from(h)) as f32,
+                back: [share, share, share, 0.0],
             })
         };
-        Anchors { holds: layer.anchors.iter().filter_map(hold).collect() }
+        let holds = layer.anchors.iter().filter_map(hold);
+        let (tight, slack) = holds.partition(|hold| hold.slack == 0.0);
+        Anchors { tight, slack }
     }
 
     /// Holds particles to where the points are at a share of the frame.
     pub(super) fn hold(&self, share: f32, displacements: &mut [Point]) {
-        for hold in &self.holds {
+        for hold in &self.tight {
+            let p = &mut displacements[hold.vertex];
+            if p[3] != 0.0 {
+                *p = std::array::from_fn(|c| {
+                    p[c] - (p[c] - hold.start[c] - hold.way[c] * share) * hold.back[c]
+                });
+            }
+        }
+        for hold in &self.slack {
             let p = &mut displacements[hold.vertex];
             if p[3] == 0.0 {
                 continue;
@@ -53,7 +66,7 @@ impl Anchors {
             let off: [f32; 3] = std::array::from_fn(|c| p[c] - hold.start[c] - hold.way[c] * share);
             let distance = (off[0] * off[0] + off[1] * off[1] + off[2] * off[2]).sqrt();
             if distance > hold.slack {
-                let back = hold.share * (1.0 - hold.slack / distance);
+                let back = hold.back[0] * (1.0 - hold.slack / distance);
                 (0..3).for_each(|c| p[c] -= off[c] * back);
             }
         }
