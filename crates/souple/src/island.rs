@@ -428,16 +428,16 @@ impl Touching {
         self.surfaces.predict(frame.parallel, self.instructions, &substep);
         for (contact, rule) in self.surfaces.contacts() {
             // For what bounces impulses act.
-            if contact.gap >= contact.skin || rule.restitution > 0.0 {
+            if contact.gap >= contact.apart.skin || rule.restitution > 0.0 {
                 continue;
             }
-            let owners = contact.vertices.map(|v| self.surfaces.owner(v));
-            let weights = sides_of_one(contact.weights, contact.first_side.into());
+            let owners = contact.apart.vertices.map(|v| self.surfaces.owner(v));
+            let weights = sides_of_one(contact.weights, contact.apart.first_side.into());
             let mut meeting = Meeting {
                 particles: weights.map(|w| (0, w)),
-                normal: DVec3::from_array(contact.normal.map(f64::from)).normalize_or_zero(),
+                normal: DVec3::from_array(contact.apart.normal.map(f64::from)).normalize_or_zero(),
                 offset: 0.0,
-                distance: contact.skin.into(),
+                distance: contact.apart.skin.into(),
                 mobility: 0.0,
                 weight: 0.0,
                 friction: rule.friction.into(),
@@ -454,14 +454,14 @@ impl Touching {
                     }
                 } else {
                     // A collider goes where it is led: its share of the gap is known.
-                    let (from, to) = self.surfaces.way(contact.vertices[k]);
+                    let (from, to) = self.surfaces.way(contact.apart.vertices[k]);
                     let (from, to) = (DVec3::from_array(from), DVec3::from_array(to) + self.origin);
                     meeting.particles[k].1 = 0.0;
                     meeting.offset -= meeting.normal.dot(to) * weights[k];
                     meeting.drift -= (to - self.origin - from) * (weights[k] / h);
                 }
             }
-            meet(Key::Surfaces(contact.vertices, contact.first_side), owners, meeting);
+            meet(Key::Surfaces(contact.apart.vertices, contact.apart.first_side), owners, meeting);
         }
     }
 

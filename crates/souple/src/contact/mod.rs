@@ -11,6 +11,7 @@ pub(crate) mod bvh;
 pub(crate) mod closest;
 pub mod continuous;
 pub(crate) mod contours;
+pub(crate) mod examine;
 pub(crate) mod held;
 mod nearest;
 pub(crate) mod pairs;

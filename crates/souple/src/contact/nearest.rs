@@ -7,7 +7,7 @@ use crate::lanes::Point;
 const FLAT: f32 = 0.02;
 
 /// A weight that is less than this is none.
-const NO_WEIGHT: f32 = 1e-4;
+pub(super) const NO_WEIGHT: f32 = 1e-4;
 
 /// Whether a place is further along a direction than another, as seen from there.
 #[inline(always)]

@@ -14,7 +14,7 @@
 
 use crate::contact::bvh::Tree;
 use crate::contact::closest::{closest, edge_edge, point_triangle};
-use crate::contact::nearest::{are_nearest_edges, is_nearest_triangle};
+use crate::contact::examine::{Contact, EMIT, Eights, List, Look, Separation};
 use crate::contact::rules::Rules;
 use crate::contact::surface::{Edges, Features, Surface, around};
 use crate::contact::ways::{Ways, against, furthest, gap, is_within, reach, reversed};
@@ -26,19 +26,6 @@ const PATCHES_PER_BLOCK: usize = 32;
 
 /// A search does until patches have moved against each other by so many skins, in the mean.
 const FAR_IN_SKINS: f32 = 3.0;
-
-/// Eight pairs, of vertex and triangle or of edges.
-#[derive(Clone, Debug)]
-struct Eights {
-    /// Vertices of each.
-    rows: [[u32; 4]; WIDTH],
-    /// Places in the surface: of the triangle, or of both edges.
-    features: [[u32; 2]; WIDTH],
-    /// Distance that is kept, m; minus infinity for what fills up.
-    skin: Eight,
-    /// No pair touches before its patches have moved this far against each other, m.
-    free: f32,
-}
 
 /// Two patches that may come near each other, and their near pairs.
 #[derive(Clone, Debug)]
@@ -61,35 +48,13 @@ struct Block {
     /// Meetings to be looked at in this substep.
     open: Vec<u32>,
     /// Eights of all meetings.
-    eights: Vec<Eights>,
-    /// Contacts of this substep.
+    eights: List,
+    /// Contacts of this substep,
     contacts: Vec<Contact>,
-}
-
-/// Two features that touch or may touch in this substep.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Contact {
-    /// Vertex and triangle, or two edges.
-    pub vertices: [u32; 4],
-    /// How many of them are on the first side: 1 or 2.
-    pub first_side: u8,
-    /// What makes the vector from one closest point to the other of the four places: positive on the first side, negative
-    /// on the second, 0 in all.
-    pub weights: [f32; 4],
-    /// Direction of that vector when the substep began.
-    pub normal: [f32; 3],
-    /// Its length then, m.
-    pub distance: f32,
-    /// How far the same points are apart now along the normal, m.
-    pub gap: f32,
-    /// What they have moved against each other in this substep, m.
-    pub way: [f32; 3],
-    /// Distance that is kept, m.
-    pub skin: f32,
-    /// The rule of their things, by its place.
-    pub rule: u32,
-    /// Whether nothing beside them is nearer, so that they push each other; others may only not cross.
-    pub nearest: bool,
+    /// pairs that are near, but not the nearest there,
+    others: Vec<Separation>,
+    /// and those of both that could cross.
+    risky: Vec<Separation>,
 }
 
 /// No motion at all is within it.
@@ -275,6 +240,26 @@ impl Pairs {
     pub fn contacts(&self) -> impl Iterator<Item = &Contact> {
         self.blocks.iter().flat_map(|b| &b.contacts)
     }
+
+    /// The pairs that it found to be near, but beside something nearer.
+    pub fn others(&self) -> impl Iterator<Item = &Separation> {
+        self.blocks.iter().flat_map(|b| &b.others)
+    }
+
+    /// All of both that may cross.
+    pub fn risky(
+        &mut self,
+        parallel: &Parallel,
+        may_cross: impl Fn(&Separation) -> bool + Sync + Send,
+    ) -> impl Iterator<Item = &Separation> {
+        let n = self.reference.len();
+        parallel.each_of(n, &mut self.blocks, |_, Block { contacts, others, risky, .. }| {
+            risky.clear();
+            let all = contacts.iter().map(|c| &c.apart).chain(&*others);
+            risky.extend(all.filter(|apart| may_cross(apart)));
+        });
+        self.blocks.iter().flat_map(|b| &b.risky)
+    }
 }
 
 /// Boxes around the ways of some vertices since the search, and around those in this substep.
@@ -315,20 +300,23 @@ impl Span {
 impl Block {
     /// Lists the meetings whose pairs may touch by now.
     fn open_meetings(&mut self, ways: &[(Ways, Ways)], reaches: &[f32]) {
-        self.open.clear();
-        for (m, &([p, q], free)) in self.free.iter().enumerate() {
-            let (p, q) = (p as usize, q as usize);
-            // What is not a number is looked at, too.
-            if reaches[p] + reaches[q] < free {
-                continue;
-            }
-            let moved = furthest(&ways[p].0, &ways[q].0);
-            let is_free = moved < free;
-            if !is_free {
-                self.meetings[m].moved = moved;
-                self.open.push(m as u32);
-            }
+        let Block { meetings, free, open, .. } = self;
+        // Without branches, as nobody can guess them. What is not a number is looked at, too.
+        open.resize(free.len(), 0);
+        let mut count = 0;
+        for (m, &([p, q], free)) in (0u32..).zip(&*free) {
+            open[count] = m;
+            let is_free = reaches[p as usize] + reaches[q as usize] < free;
+            count += usize::from(!is_free);
         }
+        open.truncate(count);
+        open.retain(|&m| {
+            let ([p, q], free) = free[m as usize];
+            let moved = furthest(&ways[p as usize].0, &ways[q as usize].0);
+            meetings[m as usize].moved = moved;
+            let is_free = moved < free;
+            !is_free
+        });
     }
 }
 
@@ -381,7 +369,7 @@ struct Lister<'a> {
     moves: Ways,
     /// Whether the patches may have vertices in common.
     are_kin: bool,
-    eights: &'a mut Vec<Eights>,
+    eights: &'a mut List,
 }
 
 impl Lister<'_> {
@@ -505,7 +493,8 @@ impl Lister<'_> {
     ) {
         let filling = &mut open[usize::from(distance > self.near)];
         if filling.put(vertices, features, distance) {
-            self.eights.push(filling.take::<L>(kind, self.skin, self.rest));
+            let (eight, free) = filling.take::<L>(kind, self.skin, self.rest);
+            self.eights.push(eight, free);
         }
     }
 
@@ -514,7 +503,8 @@ impl Lister<'_> {
     fn close<L: Lanes>(&mut self, kind: usize, open: &mut [Filling; 2]) -> usize {
         for filling in open {
             if filling.filled > 0 {
-                self.eights.push(filling.take::<L>(kind, self.skin, self.rest));
+                let (eight, free) = filling.take::<L>(kind, self.skin, self.rest);
+                self.eights.push(eight, free);
             }
         }
         self.eights.len()
@@ -561,9 +551,9 @@ impl Filling {
         self.filled == WIDTH
     }
 
-    /// Takes what is in it.
+    /// Takes what is in it, and how far its patches may move before a pair of it touches, m.
     #[inline(always)]
-    fn take<L: Lanes>(&mut self, kind: usize, widest: f32, rest: Option<&[Point]>) -> Eights {
+    fn take<L: Lanes>(&mut self, kind: usize, widest: f32, rest: Option<&[Point]>) -> (Eights, f32) {
         let Filling { rows, features, distances, filled } = self;
         // What fills up must name vertices, too.
         let first = rows[0];
@@ -586,12 +576,9 @@ impl Filling {
         for l in 0..WIDTH {
             free = if frees[l] < free { frees[l] } else { free };
         }
-        Eights { rows: *rows, features: *features, skin, free }
+        (Eights { rows: *rows, features: *features, skin }, free)
     }
 }
-
-/// Contacts are told when they are this share of the slop from touching: others may push them together.
-pub(super) const EMIT: f32 = 0.5;
 
 /// Distances are rounded by no more than this share of the skin.
 pub(super) const ROUNDING: f32 = 1e-3;
@@ -623,8 +610,9 @@ impl Kernel for Examine<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Examine { block, surface, features, reference, ways, vertices, search } = self;
-        let Block { meetings, free, open, eights, contacts } = block;
+        let Block { meetings, free, open, eights, contacts, others, .. } = block;
         contacts.clear();
+        others.clear();
         for &m in open.iter() {
             let meeting = &mut meetings[m as usize];
             let [p, q] = meeting.patches.map(|p| p as usize);
@@ -637,10 +625,11 @@ impl Kernel for Examine<'_> {
             let [first, of_triangles, of_edges] = meeting.eights.map(|n| n as usize);
             let [p, q] = meeting.patches.map(|p| surface.thing(p as usize));
             let rule = search.rules.place(p, q) as u32;
-            for (k, eight) in eights[first..first + of_triangles + of_edges].iter().enumerate() {
-                if eight.free <= meeting.moved {
-                    let kind = usize::from(k >= of_triangles);
-                    examine::<L>(kind, eight, search, step, rule, surface, vertices, contacts);
+            let look =
+                Look { surface, vertices, reach: EMIT * search.slop, step, rule, around: search.around };
+            for (k, (eight, &free)) in eights.from(first, of_triangles + of_edges).enumerate() {
+                if free <= meeting.moved {
+                    look.examine::<L>(usize::from(k >= of_triangles), eight, contacts, others);
                 }
             }
         }
@@ -658,7 +647,7 @@ fn list<L: Lanes>(
     reference: &[Point],
     rest: &[Point],
     search: &Search,
-    eights: &mut Vec<Eights>,
+    eights: &mut List,
 ) -> f32 {
     let [p, q] = meeting.patches.map(|p| p as usize);
     // On in the same direction, and a little in all.
@@ -714,85 +703,8 @@ fn list<L: Lanes>(
     lister.edges_and_edges::<L>(p, q, &mut open);
     let all = lister.close::<L>(1, &mut open);
     meeting.eights = [first, of_triangles - first, all - of_triangles].map(|n| n as u32);
-    eights[first..].iter().fold(aside, |free, eight| free.min(eight.free))
+    eights.from(first, all - first).fold(aside, |least, (_, free)| least.min(*free))
 }
 
 /// A list does for motion in other directions than that of now by this share of what there was.
 const ASIDE: f32 = 0.5;
-
-/// Looks at eight pairs that may touch, of patches that move against each other by `step` at most; those are told that come
-/// nearly within their skin.
-#[inline(always)]
-fn examine<L: Lanes>(
-    kind: usize,
-    eight: &Eights,
-    search: &Search,
-    step: f32,
-    rule: u32,
-    surface: &Surface,
-    vertices: &Vertices,
-    contacts: &mut Vec<Contact>,
-) {
-    let (skin, reach) = (L::load(&eight.skin), EMIT * search.slop);
-    let at = Rows::new(&eight.rows);
-    let (vector, weights) = closest::<L>(kind, vertices.before, &at);
-    let distance = vector.length();
-    // What has further to go than patches move against each other in this substep is not told below.
-    if distance.mask_below(skin + L::splat(reach + step)) == 0 {
-        return;
-    }
-    // Where are they now, along the same direction?
-    let normal = vector * (L::splat(1.0) / distance.max(L::splat(f32::MIN_POSITIVE)));
-    let mut now = Vectors::splat([0.0; 3]);
-    for k in 0..4 {
-        now = now + Vectors::<L>::gather_column(vertices.now, &at, k) * weights[k];
-    }
-    let gap = normal.dot(now);
-    let mut touching = gap.mask_below(skin + L::splat(reach));
-    if kind == 1 {
-        // Edges that are nearest at an end: the vertex there meets the triangles of the other edge. But for those that go far.
-        let zero = L::splat(0.0);
-        let inside = weights[0].min(weights[1]).min(zero - weights[2]).min(zero - weights[3]);
-        let way = now - vector;
-        let far = way.dot(way) * L::splat(4.0) - distance * distance;
-        touching &= zero.mask_below(inside) | zero.mask_below(far);
-    }
-    if touching == 0 {
-        return;
-    }
-    let (mut normals, mut ways) = ([[0.0; WIDTH]; 3], [[0.0; WIDTH]; 3]);
-    let (mut distances, mut gaps) = ([0.0; WIDTH], [0.0; WIDTH]);
-    normal.store(&mut normals);
-    distance.store(&mut distances);
-    gap.store(&mut gaps);
-    (now - vector).store(&mut ways);
-    let mut each = [[0.0; WIDTH]; 4];
-    for k in 0..4 {
-        weights[k].store(&mut each[k]);
-    }
-    while touching != 0 {
-        let l = touching.trailing_zeros() as usize;
-        touching &= touching - 1;
-        let (rows, weights) = (eight.rows[l], [each[0][l], each[1][l], each[2][l], each[3][l]]);
-        let normal = [normals[0][l], normals[1][l], normals[2][l]];
-        let at = |v: u32| vertices.before[v as usize];
-        let features = eight.features[l];
-        let ring = |v: u32| if search.around { surface.ring(v) } else { &[] };
-        let nearest = match kind {
-            0 => is_nearest_triangle(surface.across(features[1]), ring, rows, weights, normal, at),
-            _ => are_nearest_edges(features.map(|e| surface.wings(e)), ring, rows, weights, normal, at),
-        };
-        contacts.push(Contact {
-            first_side: 1 + kind as u8,
-            vertices: rows,
-            weights,
-            normal,
-            nearest,
-            distance: distances[l],
-            gap: gaps[l],
-            way: [ways[0][l], ways[1][l], ways[2][l]],
-            skin: eight.skin[l],
-            rule,
-        });
-    }
-}

@@ -2,7 +2,8 @@
 
 use glam::DVec3;
 
-use crate::contact::pairs::{Contact, EDGE_SHARE, Pairs, REST_SHARE, Search, Vertices};
+use crate::contact::examine::Separation;
+use crate::contact::pairs::{EDGE_SHARE, Pairs, REST_SHARE, Search, Vertices};
 use crate::contact::proximity;
 use crate::contact::rules::{Rule, Rules};
 use crate::contact::surface::Surface;
@@ -59,7 +60,7 @@ pub(super) fn search(rules: &Rules, left: usize) -> Search<'_> {
 }
 
 /// A name of a contact: sides of edges may be told either way round.
-pub(super) fn key(c: &Contact) -> (u8, [u32; 4]) {
+pub(super) fn key(c: &Separation) -> (u8, [u32; 4]) {
     let mut v = c.vertices;
     if c.first_side == 1 {
         v[1..].sort_unstable();
@@ -71,6 +72,11 @@ pub(super) fn key(c: &Contact) -> (u8, [u32; 4]) {
         }
     }
     (c.first_side - 1, v)
+}
+
+/// All pairs that were told to be near, and whether they are contacts.
+fn all_told(pairs: &Pairs) -> impl Iterator<Item = (&Separation, bool)> {
+    pairs.contacts().map(|c| (&c.apart, true)).chain(pairs.others().map(|apart| (apart, false)))
 }
 
 /// Finds the contacts of one of the 12 substeps, on this thread.
@@ -103,7 +109,7 @@ fn all_that_a_loop_over_all_pairs_finds_is_told() {
     let mut told_in_all = 0;
     for s in 0..12 {
         find(&mut pairs, &surface, &rest, &steps, s);
-        let mut told: Vec<(u8, [u32; 4])> = pairs.contacts().map(key).collect();
+        let mut told: Vec<(u8, [u32; 4])> = all_told(&pairs).map(|(c, _)| key(c)).collect();
         told.sort_unstable();
         assert!(told.windows(2).all(|w| w[0] != w[1]), "a pair is told twice");
         let mut near = 0;
@@ -130,12 +136,12 @@ fn all_that_a_loop_over_all_pairs_finds_is_told() {
             assert!(told.binary_search(&(kind as u8, v)).is_ok(), "substep {s}: {kind} {v:?} is not told");
         }
         told_in_all += near;
-        for c in pairs.contacts() {
+        for (c, _) in all_told(&pairs) {
             let start = c.vertices.map(|v| wide(&steps[s][v as usize]));
             let (r, ..) = vector(usize::from(c.first_side) - 1, start);
             assert!((r.length() - f64::from(c.distance)).abs() < 1e-5);
-            assert!(c.weights.iter().sum::<f32>().abs() < 1e-6);
         }
+        assert!(pairs.contacts().all(|c| c.weights.iter().sum::<f32>().abs() < 1e-6));
     }
     assert!(told_in_all > 500, "{told_in_all}");
 }
@@ -150,12 +156,15 @@ fn the_same_contacts_in_the_same_order_for_all_threads_and_instructions() {
         for s in 0..12 {
             let vertices = Vertices { rest: &rest, before: &steps[s], now: &steps[s + 1] };
             pairs.find(parallel, instructions, &surface, &vertices, &search(&rules(), 12 - s));
-            all.push(pairs.contacts().copied().collect::<Vec<_>>());
+            all.push((
+                pairs.contacts().copied().collect::<Vec<_>>(),
+                pairs.others().copied().collect::<Vec<_>>(),
+            ));
         }
         all
     };
     let one = run(&Parallel::default(), Instructions::detect());
-    assert!(one[11].len() > 50);
+    assert!(one[11].0.len() + one[11].1.len() > 50);
     assert_eq!(run(&Parallel::default(), Instructions::Plain), one);
     assert_eq!(run(&Parallel::new(3).unwrap(), Instructions::detect()), one);
 }
@@ -190,22 +199,22 @@ fn only_what_has_nothing_nearer_beside_it_is_nearest() {
     for s in 0..12 {
         find(&mut pairs, &surface, &rest, &steps, s);
         let place = |v: u32| wide(&steps[s][v as usize]);
-        for c in pairs.contacts() {
+        for (c, is_nearest) in all_told(&pairs) {
             let distance = f64::from(c.distance);
             // Distances of the triangles beside it, and how far their far corners are.
             let mut beside: Vec<(f64, f64)> = Vec::new();
             let v = c.vertices;
-            let point = |range: std::ops::Range<usize>| {
-                range.map(|k| place(v[k]) * f64::from(c.weights[k].abs())).sum::<DVec3>()
-            };
+            let weights = vector(usize::from(c.first_side) - 1, v.map(place)).1;
+            let point =
+                |range: std::ops::Range<usize>| range.map(|k| place(v[k]) * weights[k].abs()).sum::<DVec3>();
             if c.first_side == 1 {
-                if c.weights[1..].iter().any(|w| *w > -1e-4) {
+                if weights[1..].iter().any(|w| *w > -1e-4) {
                     let triangle = [v[1], v[2], v[3]].map(place);
                     for n in surface.ring(v[0]).iter().filter(|n| !v.contains(n)) {
                         let near = triangle_edge(triangle, [place(v[0]), place(*n)]);
                         beside.push((near, place(*n).distance(place(v[0]))));
                     }
-                    if let Some(k) = (1..4).find(|k| c.weights[*k] < 1e-4 - 1.0) {
+                    if let Some(k) = (1..4).find(|k| weights[*k] < 1e-4 - 1.0) {
                         for n in surface.ring(v[k]).iter().filter(|n| !v.contains(n)) {
                             let [from, to] = [v[k], *n].map(place);
                             let near = proximity::point_triangle(place(v[0]), [from, to, to]).vector.length();
@@ -213,7 +222,7 @@ fn only_what_has_nothing_nearer_beside_it_is_nearest() {
                         }
                     }
                 }
-                for k in (0..3).filter(|k| c.weights[k + 1] > -1e-4) {
+                for k in (0..3).filter(|k| weights[k + 1] > -1e-4) {
                     let (a, b) = (v[(k + 1) % 3 + 1], v[(k + 2) % 3 + 1]);
                     for w in far_corners(&triangles, [a, b]).into_iter().filter(|w| *w != v[k + 1]) {
                         let near = proximity::point_triangle(place(v[0]), [place(a), place(b), place(w)]);
@@ -223,7 +232,7 @@ fn only_what_has_nothing_nearer_beside_it_is_nearest() {
             } else {
                 for (own, other) in [(0, 2), (2, 0)] {
                     let edge = [v[other], v[other + 1]];
-                    let end = (0..2).find(|k| c.weights[own + 1 - k].abs() < 1e-4).map(|k| v[own + k]);
+                    let end = (0..2).find(|k| weights[own + 1 - k].abs() < 1e-4).map(|k| v[own + k]);
                     let ring = end.map_or(&[][..], |end| surface.ring(end));
                     for n in ring.iter().filter(|n| !v.contains(n)) {
                         let from = place(end.unwrap());
@@ -240,8 +249,8 @@ fn only_what_has_nothing_nearer_beside_it_is_nearest() {
                     }
                 }
             }
-            counts[usize::from(c.first_side) - 1][usize::from(!c.nearest)] += 1;
-            if c.nearest {
+            counts[usize::from(c.first_side) - 1][usize::from(!is_nearest)] += 1;
+            if is_nearest {
                 for (near, far) in beside {
                     // A triangle that rises by one in fifty is as flat as what is beside it.
                     assert!(near > distance - 0.02 * far - 1e-5, "substep {s}: {near} is nearer: {c:?}");

@@ -16,7 +16,8 @@
 
 use crate::contact::bvh::Tree;
 use crate::contact::closest::closest;
-use crate::contact::pairs::{Contact, EMIT, REST_SHARE, ROUNDING, Vertices};
+use crate::contact::examine::{Contact, EMIT, Separation};
+use crate::contact::pairs::{REST_SHARE, ROUNDING, Vertices};
 use crate::contact::rules::Rules;
 use crate::contact::surface::{NONE, Surface, unit_normal};
 use crate::contact::surfaces::SLOP;
@@ -263,7 +264,7 @@ impl Stochastic {
         let first = chosen(seed, u64::MAX, n);
         for i in (first..n).chain(0..first) {
             let Minimum { pair, contact, .. } = self.minima[i];
-            match self.descend(walk, pair, contact.distance, &mut left_to_follow, false) {
+            match self.descend(walk, pair, contact.apart.distance, &mut left_to_follow, false) {
                 Descent::Ended(end) if end != pair => {
                     self.minima[i].gone = true;
                     self.arrived.push(end);
@@ -400,18 +401,8 @@ impl Stochastic {
         if skin < ROUNDING * walk.skin {
             return;
         }
-        let contact = Contact {
-            nearest: true,
-            vertices,
-            first_side: 1 + pair.kind,
-            weights: [0.0; 4],
-            normal: [0.0; 3],
-            distance: 0.0,
-            gap: 0.0,
-            way: [0.0; 3],
-            skin,
-            rule: rule as u32,
-        };
+        let apart = Separation { vertices, first_side: 1 + pair.kind, normal: [0.0; 3], distance: 0.0, skin };
+        let contact = Contact { apart, weights: [0.0; 4], gap: 0.0, way: [0.0; 3], rule: rule as u32 };
         let mut minimum = [Minimum { pair, contact, gone: false }];
         walk.measure(&mut minimum);
         if walk.is_near(&minimum[0].contact)
@@ -552,7 +543,7 @@ impl Walk<'_> {
         let Some(last) = minima.len().checked_sub(1) else { return };
         let kind = minima[0].pair.kind;
         let (vectors, weights) =
-            self.closest(kind, self.vertices.before, |l| minima[l.min(last)].contact.vertices);
+            self.closest(kind, self.vertices.before, |l| minima[l.min(last)].contact.apart.vertices);
         for (l, Minimum { contact, .. }) in minima.iter_mut().enumerate() {
             let vector = [vectors[0][l], vectors[1][l], vectors[2][l]];
             let weights = [weights[0][l], weights[1][l], weights[2][l], weights[3][l]];
@@ -561,12 +552,13 @@ impl Walk<'_> {
             let normal = vector.map(|c| c * inverse);
             let mut now = [0.0; 3];
             for k in 0..4 {
-                let place = self.vertices.now[contact.vertices[k] as usize];
+                let place = self.vertices.now[contact.apart.vertices[k] as usize];
                 (0..3).for_each(|c| now[c] += place[c] * weights[k]);
             }
             let gap = normal[0] * now[0] + normal[1] * now[1] + normal[2] * now[2];
             let way = [now[0] - vector[0], now[1] - vector[1], now[2] - vector[2]];
-            *contact = Contact { weights, normal, distance, gap, way, ..*contact };
+            let apart = Separation { normal, distance, ..contact.apart };
+            *contact = Contact { apart, weights, gap, way, ..*contact };
         }
     }
 
@@ -574,16 +566,17 @@ impl Walk<'_> {
     fn is_near(&self, contact: &Contact) -> bool {
         let [x, y, z] = contact.way;
         let square = x * x + y * y + z * z;
-        let margin = (1.0 + KEEP) * contact.skin + SLOP * self.skin + square.sqrt();
+        let Separation { first_side, distance, skin, .. } = contact.apart;
+        let margin = (1.0 + KEEP) * skin + SLOP * self.skin + square.sqrt();
         // Edges that are nearest at an end: the vertex there meets triangles. But for those that go far.
         let [a, b, c, d] = contact.weights;
-        let inside = contact.first_side == 1 || a.min(b).min(-c).min(-d) > 0.0;
-        contact.distance < margin && (inside || 4.0 * square > contact.distance * contact.distance)
+        let inside = first_side == 1 || a.min(b).min(-c).min(-d) > 0.0;
+        distance < margin && (inside || 4.0 * square > distance * distance)
     }
 
     /// Whether a minimum is a contact: as for pairs that are all looked at.
     fn is_active(&self, contact: &Contact) -> bool {
-        contact.gap < contact.skin + EMIT * SLOP * self.skin
+        contact.gap < contact.apart.skin + EMIT * SLOP * self.skin
     }
 }
 

@@ -2,7 +2,8 @@
 
 use glam::{DQuat, DVec3};
 
-use crate::contact::pairs::{Contact, EMIT, Pairs, REST_SHARE, Vertices};
+use crate::contact::examine::{Contact, EMIT};
+use crate::contact::pairs::{Pairs, REST_SHARE, Vertices};
 use crate::contact::pairs_tests::{SKIN, crumpled, key, search, vector, wide};
 use crate::contact::rules::{Rule, Rules};
 use crate::contact::stochastic::Stochastic;
@@ -165,27 +166,27 @@ fn what_is_told_is_true_and_told_once() {
         let mut told = 0;
         for s in 0..12 {
             case.find(&mut stochastic, s, 20_000, s as u64);
-            let mut keys: Vec<_> = stochastic.contacts().map(key).collect();
+            let mut keys: Vec<_> = stochastic.contacts().map(|c| key(&c.apart)).collect();
             keys.sort_unstable();
             assert!(keys.windows(2).all(|w| w[0] != w[1]), "a pair is told twice");
             told += keys.len();
             for c in stochastic.contacts() {
-                let kind = usize::from(c.first_side) - 1;
-                let at = |points: &[Point]| c.vertices.map(|v| wide(&points[v as usize]));
+                let kind = usize::from(c.apart.first_side) - 1;
+                let at = |points: &[Point]| c.apart.vertices.map(|v| wide(&points[v as usize]));
                 let (r, ..) = vector(kind, at(&case.steps[s]));
-                assert!((r.length() - f64::from(c.distance)).abs() < ROUNDED, "{c:?}");
-                let normal = DVec3::from_array(c.normal.map(f64::from));
+                assert!((r.length() - f64::from(c.apart.distance)).abs() < ROUNDED, "{c:?}");
+                let normal = DVec3::from_array(c.apart.normal.map(f64::from));
                 let sum = |x: [DVec3; 4]| (0..4).map(|k| x[k] * f64::from(c.weights[k])).sum::<DVec3>();
                 let (start, end) = (sum(at(&case.steps[s])), sum(at(&case.steps[s + 1])));
                 assert!((start.length() - r.length()).abs() < ROUNDED);
                 assert!((end.dot(normal) - f64::from(c.gap)).abs() < ROUNDED);
                 assert!((end - start).distance(DVec3::from_array(c.way.map(f64::from))) < ROUNDED);
                 assert!(c.weights.iter().sum::<f32>().abs() < 1e-6);
-                let one = (c.vertices[0] < case.second) == (c.vertices[3] < case.second);
+                let one = (c.apart.vertices[0] < case.second) == (c.apart.vertices[3] < case.second);
                 let at_rest = vector(kind, at(&case.rest)).0.length();
                 let skin = f64::from(SKIN);
                 let skin = if one { skin.min(f64::from(REST_SHARE) * at_rest) } else { skin };
-                assert!((skin - f64::from(c.skin)).abs() < ROUNDED);
+                assert!((skin - f64::from(c.apart.skin)).abs() < ROUNDED);
                 assert!(f64::from(c.gap) < skin + f64::from(EMIT * SLOP * SKIN) + ROUNDED);
                 assert!(case.rules.at(c.rule as usize).touch);
             }
@@ -200,8 +201,8 @@ fn a_minimum_has_no_nearer_neighbour() {
         let mut stochastic = case.stochastic();
         case.find(&mut stochastic, s, 50_000, 3);
         for c in stochastic.contacts() {
-            let nearest = case.nearest_neighbour(s, usize::from(c.first_side) - 1, c.vertices);
-            assert!(f64::from(c.distance) < nearest + ROUNDED, "{c:?} beside {nearest}");
+            let nearest = case.nearest_neighbour(s, usize::from(c.apart.first_side) - 1, c.apart.vertices);
+            assert!(f64::from(c.apart.distance) < nearest + ROUNDED, "{c:?} beside {nearest}");
         }
     }
 }
@@ -224,7 +225,7 @@ fn the_nearest_pair_of_two_balls_is_found() {
             nearest = nearest.min(case.distance(0, 1, [a, b, c, d]));
         }
     }
-    let found = stochastic.contacts().fold(f64::INFINITY, |d, c| d.min(c.distance.into()));
+    let found = stochastic.contacts().fold(f64::INFINITY, |d, c| d.min(c.apart.distance.into()));
     assert!((found - nearest).abs() < ROUNDED, "{found} m instead of {nearest} m");
 }
 
@@ -279,12 +280,12 @@ fn shares_of_contacts_grow_with_the_budget_and_with_time() {
         let s = 11;
         let all = case.all(s);
         let is_minimum = |c: &&Contact| {
-            let nearest = case.nearest_neighbour(s, usize::from(c.first_side) - 1, c.vertices);
-            f64::from(c.distance) < nearest + 1e-7
+            let nearest = case.nearest_neighbour(s, usize::from(c.apart.first_side) - 1, c.apart.vertices);
+            f64::from(c.apart.distance) < nearest + 1e-7
         };
-        let mut minima: Vec<_> = all.iter().filter(is_minimum).map(key).collect();
+        let mut minima: Vec<_> = all.iter().filter(is_minimum).map(|c| key(&c.apart)).collect();
         minima.sort_unstable();
-        let mut keys: Vec<_> = all.iter().map(key).collect();
+        let mut keys: Vec<_> = all.iter().map(|c| key(&c.apart)).collect();
         keys.sort_unstable();
         println!("{}: {} contacts, of which {} are minima", case.name, keys.len(), minima.len());
         let shares = |depth: usize, budget: u32, first: usize| {
@@ -292,7 +293,7 @@ fn shares_of_contacts_grow_with_the_budget_and_with_time() {
             for s in first..=s {
                 case.find(&mut stochastic, s, budget, s as u64);
             }
-            let told: Vec<_> = stochastic.contacts().map(key).collect();
+            let told: Vec<_> = stochastic.contacts().map(|c| key(&c.apart)).collect();
             let share = |of: &[(u8, [u32; 4])]| {
                 told.iter().filter(|k| of.binary_search(k).is_ok()).count() as f64 / of.len() as f64
             };

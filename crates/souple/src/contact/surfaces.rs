@@ -15,7 +15,8 @@
 use glam::DVec3;
 
 use crate::contact::continuous;
-use crate::contact::pairs::{Contact, EDGE_SHARE, Pairs, Search, Vertices};
+use crate::contact::examine::{Contact, Separation};
+use crate::contact::pairs::{EDGE_SHARE, Pairs, Search, Vertices};
 use crate::contact::proximity;
 use crate::contact::rules::{Rule, Rules};
 use crate::contact::stochastic::Stochastic;
@@ -85,8 +86,8 @@ pub struct Surfaces {
     changed: Vec<u32>,
     /// How far each vertex has moved in this substep, m.
     ways: Vec<f32>,
-    /// Contacts of what moves so far that it could cross.
-    risky: Vec<Contact>,
+    /// What moves so far that it could cross.
+    risky: Vec<Separation>,
     /// Pairs that could cross, for [`Surfaces::promise`].
     swept: Swept,
     /// What had crossed when the frame began.
@@ -226,8 +227,8 @@ impl Surfaces {
 
     /// The contacts that were found last, but for those that hold what has crossed, and their rules.
     pub fn contacts(&self) -> impl Iterator<Item = (&Contact, &Rule)> {
-        let all = all_contacts(&self.pairs, &self.sampled).filter(|c| c.nearest);
-        let held = all.filter(|c| !is_ignored(&self.tangle, &self.sunk, c.vertices, c.first_side));
+        let all = all_contacts(&self.pairs, &self.sampled);
+        let held = all.filter(|c| !is_ignored(&self.tangle, &self.sunk, &c.apart));
         held.map(|c| (c, self.rules.at(c.rule as usize)))
     }
 
@@ -261,15 +262,14 @@ impl Surfaces {
                 *shift = [push[0], push[1], push[2], 0.0];
             }
         }
-        let near = all_contacts(pairs, sampled).filter(|c| c.nearest);
-        let near = near.filter(|c| !is_ignored(tangle, sunk, c.vertices, c.first_side));
+        let near = all_contacts(pairs, sampled).filter(|c| !is_ignored(tangle, sunk, &c.apart));
         near.for_each(|c| press(c, rules.at(c.rule as usize), substep, pushes, shifts, holds));
         holds.iter_mut().for_each(|hold| *hold = hold.map(|c| STILL_HELD * c));
     }
 
-    /// How many contacts [`Surfaces::respond`] found.
+    /// How many pairs [`Surfaces::respond`] found that touch, or may only not cross.
     pub fn contact_count(&self) -> usize {
-        self.pairs.contacts().count()
+        self.pairs.contacts().count() + self.pairs.others().count()
     }
 
     /// Holds back what would cross all the same, because it is pushed from all sides: vertices of a contact keep that share of
@@ -290,7 +290,7 @@ impl Surfaces {
         self.changed.fill(0);
         for pass in 1..=GUARD_PASSES {
             let untold = 0.5 * EDGE_SHARE * self.rules.narrowest();
-            if self.hold_back() <= untold || pass == GUARD_PASSES || self.sampled.is_some() {
+            if self.hold_back(parallel) <= untold || pass == GUARD_PASSES || self.sampled.is_some() {
                 break;
             }
             self.predict(parallel, instructions, substep);
@@ -308,7 +308,7 @@ impl Surfaces {
     }
 
     /// One pass of [`Surfaces::guard`]: returns how far a vertex was held back at most, m.
-    fn hold_back(&mut self) -> f32 {
+    fn hold_back(&mut self, parallel: &Parallel) -> f32 {
         let Surfaces { pairs, sampled, before, now, changed, ways, risky, tangle, sunk, .. } = self;
         // Rounds count on over all passes, so that what an earlier one has changed is not taken for new.
         let so_far = changed.iter().fold(0, |m, c| *c.max(&m));
@@ -317,33 +317,34 @@ impl Surfaces {
             let [x, y, z] = [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
             (x * x + y * y + z * z).sqrt()
         }));
-        let may_cross = |contact: &&Contact| {
-            let way = contact.vertices.map(|v| ways[v as usize]);
-            let first = if contact.first_side == 1 { way[0] } else { way[0].max(way[1]) };
+        let may_cross = |apart: &Separation| {
+            let way = apart.vertices.map(|v| ways[v as usize]);
+            let first = if apart.first_side == 1 { way[0] } else { way[0].max(way[1]) };
             let second = way[2].max(way[3]);
-            let second = if contact.first_side == 1 { second.max(way[1]) } else { second };
-            let room = contact.distance - held_apart(contact);
+            let second = if apart.first_side == 1 { second.max(way[1]) } else { second };
+            let room = apart.distance - held_apart(apart);
             let surely_not = first + second < (1.0 - KEPT) * room;
             !surely_not
         };
         risky.clear();
-        let contacts = all_contacts(pairs, sampled).filter(may_cross);
-        risky.extend(contacts.filter(|c| !is_ignored(tangle, sunk, c.vertices, c.first_side)));
+        let sampled = sampled.iter().flat_map(|(stochastic, _)| stochastic.contacts());
+        let sampled = sampled.map(|c| &c.apart).filter(|apart| may_cross(apart));
+        let all = pairs.risky(parallel, may_cross).chain(sampled);
+        risky.extend(all.filter(|apart| !is_ignored(tangle, sunk, apart)));
         let mut furthest = 0.0f32;
         for round in so_far + 1..=so_far + GUARDS {
             let is_first = round == so_far + 1;
             let mut all_apart = true;
-            for contact in risky.iter() {
-                let vertices = contact.vertices.map(|v| v as usize);
+            for apart in risky.iter() {
+                let vertices = apart.vertices.map(|v| v as usize);
                 // Later rounds look at what the round before has changed.
                 if !is_first && vertices.iter().all(|&v| changed[v] < round - 1) {
                     continue;
                 }
-                if stay_apart(contact, before, now) {
+                if stay_apart(apart, before, now) {
                     continue;
                 }
-                let Some(share) = until(contact.first_side, contact.vertices, contact.skin, before, now)
-                else {
+                let Some(share) = until(apart.first_side, apart.vertices, apart.skin, before, now) else {
                     continue;
                 };
                 let share = if round < so_far + STOPS { 0.9 * share } else { 0.0 };
@@ -406,7 +407,8 @@ impl Surfaces {
             |v: usize, now: &Point| v < firsts[colliders] && (supports == Supports::Wait || now[3] != 0.0);
         for round in first.. {
             let mut any = false;
-            let held = swept.candidates().filter(|c| !is_ignored(tangle, sunk, c.vertices, c.first_side));
+            let held =
+                swept.candidates().filter(|c| !holds_what_crossed(tangle, sunk, c.vertices, c.first_side));
             for candidate in held {
                 let vertices = candidate.vertices.map(|v| v as usize);
                 // Later rounds look at what the round before has changed, and this one.
@@ -443,9 +445,15 @@ impl Surfaces {
     }
 }
 
-/// Whether a contact between the first `first_side` of four vertices and the others would hold what is to be pulled or led out.
+/// Whether two features are held that are to be pulled or led out of each other.
 #[inline(always)]
-fn is_ignored(tangle: &Tangle, sunk: &Sunk, vertices: [u32; 4], first_side: u8) -> bool {
+fn is_ignored(tangle: &Tangle, sunk: &Sunk, apart: &Separation) -> bool {
+    holds_what_crossed(tangle, sunk, apart.vertices, apart.first_side)
+}
+
+/// The same of the first `first_side` of four vertices and the others.
+#[inline(always)]
+fn holds_what_crossed(tangle: &Tangle, sunk: &Sunk, vertices: [u32; 4], first_side: u8) -> bool {
     tangle.ignores(vertices, first_side) || sunk.ignores(vertices[0], vertices[3])
 }
 
@@ -490,8 +498,8 @@ const LEAST_APART: f64 = 2e-3;
 /// Whether two features surely do not cross: a plane between them when the substep began, across their shortest connection, is
 /// still between them if all their vertices are on its sides.
 #[inline(always)]
-fn stay_apart(contact: &Contact, before: &[Point], now: &[Point]) -> bool {
-    let Contact { vertices, first_side, normal, distance, .. } = contact;
+fn stay_apart(apart: &Separation, before: &[Point], now: &[Point]) -> bool {
+    let Separation { vertices, first_side, normal, distance, .. } = apart;
     let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
     let origin = before[vertices[0] as usize];
     for k in 0..4 {
@@ -506,14 +514,14 @@ fn stay_apart(contact: &Contact, before: &[Point], now: &[Point]) -> bool {
             most = most.max(along);
         }
     }
-    let held_apart = held_apart(contact);
+    let held_apart = held_apart(apart);
     least - most >= held_apart + KEPT * (distance - held_apart)
 }
 
-/// How far the features of a contact are held apart, m.
+/// How far two features are held apart, m.
 #[inline(always)]
-fn held_apart(contact: &Contact) -> f32 {
-    separation(contact.distance.into(), contact.skin.into()) as f32
+fn held_apart(apart: &Separation) -> f32 {
+    separation(apart.distance.into(), apart.skin.into()) as f32
 }
 
 /// Until when two features surely do not come nearer than they are to be held apart, as a share of the substep.
@@ -592,7 +600,7 @@ struct Mobility {
 impl Mobility {
     #[inline(always)]
     fn new(contact: &Contact, pushes: &[Point], holds: &[[f32; 3]]) -> Mobility {
-        let Contact { vertices, first_side, weights, normal, .. } = contact;
+        let Contact { apart: Separation { vertices, first_side, normal, .. }, weights, .. } = contact;
         let mut mobility = Mobility { all: [0.0; 2], left: [0.0; 2], of: [0.0; 4] };
         for k in 0..4 {
             let side = usize::from(k >= usize::from(*first_side));
@@ -613,7 +621,7 @@ impl Mobility {
     /// Each side is held as much as the other is.
     #[inline(always)]
     fn hold(&self, contact: &Contact, holds: &mut [[f32; 3]]) {
-        let Contact { vertices, first_side, weights, normal, .. } = contact;
+        let Contact { apart: Separation { vertices, first_side, normal, .. }, weights, .. } = contact;
         for k in 0..4 {
             let (own, other) = if k < usize::from(*first_side) { (0, 1) } else { (1, 0) };
             // Far corners of a triangle are free.
@@ -636,8 +644,9 @@ fn press(
     shifts: &mut [Point],
     holds: &mut [[f32; 3]],
 ) {
-    let Contact { vertices, weights, normal, distance, gap, way, .. } = *contact;
-    let skin = if rule.restitution > 0.0 { contact.skin } else { contact.skin * substep.slack };
+    let Contact { apart: Separation { vertices, normal, distance, skin, .. }, weights, gap, way, .. } =
+        *contact;
+    let skin = if rule.restitution > 0.0 { skin } else { skin * substep.slack };
     let mut moved = [0.0f32; 3];
     for k in 0..4 {
         let p = &pushes[vertices[k] as usize];
