@@ -9,11 +9,15 @@ use crate::mesh::tetrahedron::inside_out;
 use crate::mesh::{ColliderMesh, MeshRepairs, bounds, mesh_edges, winding_number};
 use crate::model::{BodyModel, Carrier, ColliderModel, Model, PinCarrier, PinModel};
 use crate::motion::{Jump, jump};
+use crate::paper::Repair;
 use crate::parallel::Parallel;
 use crate::scene::{InlineMesh, Scene, Select, Shape};
 use crate::skin::{CharacterModel, OpenSkin, Posed, RigRepairs};
 use crate::solver::solver_name;
 use crate::solver::stability::{StiffestMode, longest_step, stiffest_mode, stiffest_mode_of};
+
+/// Share by which a border of paper may be longer or wider than its pattern without a word.
+const FAR_OFF: f64 = 0.125;
 
 /// Frames that are looked at for a collider that jumps.
 const MAX_FRAMES: u32 = 100_000;
@@ -255,6 +259,7 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
             );
         }
     }
+    lint_papers(model, &mut say);
     lint_characters(model, &mut say);
     for (c, collider) in model.colliders.iter().enumerate() {
         let at = format!("collider[{c}]");
@@ -522,6 +527,37 @@ pub fn lint_size(c: usize, character: &CharacterModel) -> Option<Lint> {
         help: "if its file is in centimetres write `scale = 0.01`, if it is in millimetres `scale = 0.001`"
             .into(),
     })
+}
+
+/// Tells of borders of paper that no sheet can have, if they are far off: a little is mended every day.
+fn lint_papers(model: &Model, say: &mut impl FnMut(String, String, String)) {
+    for (p, paper) in model.papers.iter().enumerate() {
+        let Repair { before, moved, .. } = paper.start.sheet.repair;
+        let longer = before.whole_length;
+        let off = match (longer.abs() > FAR_OFF, before.chord > FAR_OFF) {
+            (true, _) if longer > 0.0 => {
+                format!("{:.1} % longer than the outline of its pattern", 100.0 * longer)
+            }
+            (true, _) => format!("{:.1} % shorter than the outline of its pattern", -100.0 * longer),
+            (false, true) => format!("wider than its pattern, by {:.1} % at worst", 100.0 * before.chord),
+            (false, false) => continue,
+        };
+        let (done, help) = match paper.rules.settings.repair {
+            true => (
+                format!("it was mended, and moved by up to {moved:.3} m"),
+                "give a border with the lengths of the pattern, or write `folding = { repair = false }` to keep it",
+            ),
+            false => (
+                "it is kept, and the sheet stretches".to_owned(),
+                "give a border with the lengths of the pattern",
+            ),
+        };
+        say(
+            format!("paper[{p}].border"),
+            format!("the border of '{}' is {off}: {done}", paper.name),
+            help.into(),
+        );
+    }
 }
 
 /// Tells what was done to the rigs of characters, and who has no use.

@@ -44,17 +44,17 @@ pub fn garments(frames: u32) -> Result<Vec<Garment>, Failure> {
             let frames = (0..=frames).map(at).collect();
             Garment { name, rest, triangles, smallest_radius, pieces, thesis, frames }
         };
-    let worn = |name, kind, edge, thesis| {
+    let worn = |name, kind, edge, pieces, thesis| {
         let ((rest, triangles), frames) = worn(kind, edge, frames)?;
-        Ok::<_, Failure>(Garment { name, rest, triangles, smallest_radius: 0.012, pieces: 5, thesis, frames })
+        Ok::<_, Failure>(Garment { name, rest, triangles, smallest_radius: 0.012, pieces, thesis, frames })
     };
     use generate::Garment::{Dress, TShirt, Trousers};
     Ok(vec![
         posed("towel", sheet(8, 10, 0.6, 0.9), 0.02, 6, (50.0, 75.0, 300), pinched),
-        worn("T-shirt", TShirt, 0.0298, (800.0, 750.0, 1500))?,
-        worn("trousers", Trousers, 0.0372, (400.0, 400.0, 500))?,
+        worn("T-shirt", TShirt, 0.0298, 3, (800.0, 750.0, 1500))?,
+        worn("trousers", Trousers, 0.0372, 4, (400.0, 400.0, 500))?,
         posed("rabbit skirt", tube(28, 13, 0.24, 0.14, 0.35), 0.015, 4, (300.0, 700.0, 1000), gathered),
-        worn("dancer dress", Dress, 0.0445, (700.0, 600.0, 900))?,
+        worn("dancer dress", Dress, 0.0445, 4, (700.0, 600.0, 900))?,
         posed("silk dress", tube(50, 25, 0.45, 0.15, 1.1), 0.012, 5, (850.0, 2700.0, 3500), gathered),
     ])
 }

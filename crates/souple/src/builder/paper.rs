@@ -489,6 +489,26 @@ mod tests {
     }
 
     #[test]
+    fn borders_that_are_far_off_are_told_of() {
+        let square = |side: f64| vec![[0.0; 3], [side, 0.0, 0.0], [side, 0.0, -side], [0.0, 0.0, -side]];
+        let told = |points: Vec<Vec3>, repair: bool| {
+            let folding = Folding { repair, ..a4().folding };
+            let scene =
+                scene(Paper { size: Some([0.2, 0.2]), border: PaperBorder::Points(points), folding, ..a4() });
+            let lints = crate::check::lint(&scene, &ModelBuilder::new(&scene).build().unwrap());
+            lints.into_iter().map(|l| l.message).collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(told(square(0.21), true), "");
+        assert!(
+            told(square(0.24), true).contains("20.0 % longer") && told(square(0.24), true).contains("mended")
+        );
+        assert!(told(square(0.16), false).contains("20.0 % shorter"), "{}", told(square(0.16), false));
+        // A figure of eight has the wrong lengths somewhere.
+        let eight = vec![[0.0; 3], [0.2, 0.0, 0.0], [0.0, 0.0, -0.2], [0.2, 0.0, -0.2]];
+        assert!(told(eight, true).contains("longer"));
+    }
+
+    #[test]
     fn bad_sheets_are_named() {
         let points = |points: Vec<Vec3>| Paper { border: PaperBorder::Points(points), ..a4() };
         let with = |handles: Vec<PaperHandle>| Paper { handles, ..a4() };
