@@ -473,8 +473,7 @@ fn goals_take_any_body_of_springs() {
     scene.colliders =
         vec![Collider { shape: ColliderShape::Plane(PlaneShape::default()), ..Collider::default() }];
     let mut s = simulate(&scene);
-    let grab =
-        souple::Command::Grab { body: "cloth".into(), vertex: 0, target: [0.0, 0.4, 0.0], stiffness: 50.0 };
+    let grab = Command::Grab { body: "cloth".into(), vertex: 0, target: [0.0, 0.4, 0.0], stiffness: 50.0 };
     s.command(grab).unwrap();
     for _ in 0..300 {
         s.step();
