@@ -243,7 +243,8 @@ fn restore_turn(r: &mut Reader, model: &Model) -> Result<BoneTurn, Error> {
     let rotation = DQuat::from_xyzw(r.f64()?, r.f64()?, r.f64()?, r.f64()?);
     let shift: DVec3 = r.vector()?;
     let nodes = model.characters.get(character as usize).map_or(0, |of| of.rig.skeleton.len());
-    if node as usize >= nodes || !(rotation.length() - 1.0 < 1e-6 && rotation.length() > 0.5) {
+    let is_turn = (rotation.length() - 1.0).abs() < 1e-6;
+    if node as usize >= nodes || !is_turn {
         return r.fail("a bone that was turned is not there");
     }
     Ok(BoneTurn { character, node, rotation, shift })
