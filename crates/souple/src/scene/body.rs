@@ -389,8 +389,7 @@ scene_type! {
         /// By length: end vertices carry half.
         #[default]
         Segments,
-        /// The same for each vertex: a chain of equal weights. The first is there to be pinned and is not counted in the
-        /// mass.
+        /// The same for each vertex: a chain of equal weights. The first is there to be pinned and is not counted in the mass.
         Beads,
     }
 }
