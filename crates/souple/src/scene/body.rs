@@ -395,8 +395,7 @@ scene_type! {
 }
 
 scene_type! {
-    /// Many ropes of one length that grow out of a disc or a half ball around the origin of the placement. Vertex i of
-    /// strand s, from its root on, has index s·(segments + 1) + i.
+    /// Many ropes of one length that grow out of a disc or a half ball around the origin of the placement. Vertex i of strand s, from its root on, has index s·(segments + 1) + i.
     #[serde(default)]
     #[derive(Copy)]
     pub struct Strands {
