@@ -389,15 +389,13 @@ scene_type! {
         /// By length: end vertices carry half.
         #[default]
         Segments,
-        /// The same for each vertex: a chain of equal weights. The first is there to be pinned and is not counted in the
-        /// mass.
+        /// The same for each vertex: a chain of equal weights. The first is there to be pinned and is not counted in the mass.
         Beads,
     }
 }
 
 scene_type! {
-    /// Many ropes of one length that grow out of a disc or a half ball around the origin of the placement. Vertex i of
-    /// strand s, from its root on, has index s·(segments + 1) + i.
+    /// Many ropes of one length that grow out of a disc or a half ball around the origin of the placement. Vertex i of strand s, from its root on, has index s·(segments + 1) + i.
     #[serde(default)]
     #[derive(Copy)]
     pub struct Strands {
