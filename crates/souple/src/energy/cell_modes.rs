@@ -53,7 +53,7 @@ impl fmt::Debug for PackedMatrix {
 
 /// The sign of a mode at a corner.
 fn sign(mode: usize, corner: usize) -> f64 {
-    if (mode & !corner).count_ones() % 2 == 0 { 1.0 } else { -1.0 }
+    if (mode & !corner).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 }
 }
 
 /// The matrix of a cell by modes and axes: forces are sums of modes, and modes of displacements are sums over corners. The first corner gets what the others leave
