@@ -208,6 +208,7 @@ fn for_each_part(moment: &Moment, part: &mut dyn FnMut(usize, &dyn Fn() -> usize
     for item in &moment.items {
         part(Arc::as_ptr(&item.positions) as usize, &|| size_of_val(item.positions.as_slice()));
         part(Arc::as_ptr(&item.speeds) as usize, &|| size_of_val(item.speeds.as_slice()));
+        part(Arc::as_ptr(&item.plastic) as usize, &|| size_of_val(item.plastic.as_slice()));
         part(Arc::as_ptr(&item.creases) as usize, &|| size_of_val(item.creases.as_slice()));
         part(Arc::as_ptr(&item.border) as usize, &|| size_of_val(item.border.as_slice()));
         part(Arc::as_ptr(&item.contacts) as usize, &|| size_of_val(item.contacts.as_slice()));
@@ -259,6 +260,7 @@ mod tests {
             mesh: Arc::clone(mesh),
             positions: Arc::new(vec![Vec3::splat(step as f32); vertices]),
             speeds: Arc::new(vec![0.0; vertices]),
+            plastic: Arc::default(),
             contacts: Arc::new(Vec::new()),
             crossings: Arc::default(),
             fine: None,

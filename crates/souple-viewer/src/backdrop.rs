@@ -128,6 +128,7 @@ mod tests {
             mesh: Arc::default(),
             positions: Arc::new(points.to_vec()),
             speeds: Arc::default(),
+            plastic: Arc::default(),
             contacts: Arc::default(),
             crossings: Arc::default(),
             fine: None,

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use glam::{DVec2, DVec3, Mat4, Quat, Vec3};
+use glam::{DMat3, DVec2, DVec3, Mat4, Quat, Vec3};
 use souple::contact::primitives::Primitive;
 use souple::measure::{intersections, vertex_crossing};
 use souple::mesh::{Topology, mesh_edges};
@@ -73,6 +73,8 @@ pub struct Item {
     pub fine: Option<(Arc<ItemMesh>, Arc<Vec<Vec3>>)>,
     /// Speed of each vertex, m/s; empty for colliders.
     pub speeds: Arc<Vec<f32>>,
+    /// What each element of a soft body has flowed to; empty if none ever does.
+    pub plastic: Arc<Vec<DMat3>>,
     /// Vertices that touch a collider.
     pub contacts: Arc<Vec<u32>>,
     /// Where bodies cross; the same for all items of a moment.
@@ -391,6 +393,7 @@ impl Capture {
                 positions,
                 fine,
                 speeds: Arc::new(body.v.iter().map(|v| v.length() as f32).collect()),
+                plastic: Arc::new(body.plastic.clone()),
                 contacts: Arc::new(touching.map(|c| c.vertex).collect()),
                 crossings: Arc::default(),
                 gains: Arc::default(),
@@ -436,6 +439,7 @@ impl Capture {
                 mesh: Arc::clone(&collider.mesh),
                 fine,
                 speeds: Arc::default(),
+                plastic: Arc::default(),
                 contacts: Arc::default(),
                 crossings: Arc::default(),
                 gains: if skin.is_empty() {

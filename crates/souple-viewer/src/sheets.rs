@@ -54,6 +54,7 @@ impl Sheets {
                     mesh,
                     fine: None,
                     speeds: Arc::new(vec![0.0; positions.len()]),
+                    plastic: Arc::default(),
                     positions: Arc::new(positions),
                     contacts: Arc::default(),
                     crossings: Arc::default(),

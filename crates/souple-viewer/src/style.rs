@@ -161,7 +161,7 @@ impl Quantity {
             },
             (Quantity::Stress, Some(topology)) => {
                 if let Some(solid) = item.solid() {
-                    measure::vertex_stress(solid, topology, &x(), &mut values);
+                    measure::vertex_stress(solid, topology, &x(), &item.plastic, &mut values);
                 }
             }
             (Quantity::Curvature, Some(topology)) => {

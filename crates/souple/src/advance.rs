@@ -285,6 +285,11 @@ impl Workspace {
         if is_solid { self.mass * model.gravity.length() } else { 0.0 }
     }
 
+    /// Whether a particle follows cells.
+    pub(crate) fn is_in_cells(&self, v: u32) -> bool {
+        self.rigid.is_none() && self.candidate.topology.mapping.follows(v)
+    }
+
     /// Tells of a contact with a collider that the system held.
     pub(crate) fn lies_on(&mut self, point: ContactPoint) {
         self.lay.push(point);

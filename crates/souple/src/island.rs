@@ -442,7 +442,7 @@ impl Touching {
                 weight: 0.0,
                 friction: rule.friction.into(),
                 drift: DVec3::ZERO,
-                is_shared: false,
+                is_shared: true,
             };
             for (k, (thing, local)) in owners.into_iter().enumerate() {
                 if thing < works.len() {
@@ -450,6 +450,7 @@ impl Touching {
                     meeting.mobility += weights[k] * weights[k] * ease;
                     // What is held carries itself.
                     if ease > 0.0 {
+                        meeting.is_shared &= weights[k] == 0.0 || works[thing].is_in_cells(local);
                         meeting.weight = meeting.weight.max(works[thing].weight(frame.model));
                     }
                 } else {

@@ -219,3 +219,36 @@ fn many_followers_in_one_cell_give_no_energy_at_an_impact() {
     assert!(coarse.distance(fine) < 0.05, "{coarse} {fine}: the surface alone is finer");
     assert!(runs.iter().all(|s| s.warnings().is_empty()), "{:?}", runs.each_ref().map(|s| s.warnings()));
 }
+
+/// Two balls in cells of 6 cm, one of which falls on the other; their surfaces are so fine.
+fn balls_in_cells(subdivisions: u32, upper_density: f64) -> Simulation {
+    let ball = |name: &str, at: [f64; 3], density: f64| Body {
+        shape: Shape::Ball(Ball { radius: 0.15, subdivisions }),
+        embed: Some(Embed { cell: 0.06, ..Embed::default() }),
+        density: Some(density),
+        ..jelly(name, [1.0; 3], [1; 3], at)
+    };
+    let bodies = vec![ball("low", [0.0, 0.16, 0.0], 1000.0), ball("high", [0.02, 0.5, 0.01], upper_density)];
+    let mut s = start(&Scene { bodies, colliders: vec![floor()], ..Scene::default() });
+    (0..30).for_each(|_| s.step());
+    s
+}
+
+#[test]
+fn finer_surfaces_in_the_same_cells_are_no_harder_to_solve_and_heavy_ones_do_not_go_through() {
+    let [coarse, fine] = [3, 4].map(|subdivisions| balls_in_cells(subdivisions, 1000.0));
+    let per_solve = |s: &Simulation| s.profile().solves.iterations as f64 / s.profile().solves.solves as f64;
+    assert!(per_solve(&fine) < 1.5 * per_solve(&coarse), "{} {}", per_solve(&fine), per_solve(&coarse));
+    // They land alike.
+    assert!(
+        (centre(&fine, 1) - centre(&coarse, 1)).length() < 0.01,
+        "{} {}",
+        centre(&fine, 1),
+        centre(&coarse, 1)
+    );
+    let heavy = balls_in_cells(4, 8000.0);
+    for s in [&coarse, &fine, &heavy] {
+        assert_eq!(crossings(s), 0);
+        assert!(s.state().bodies.iter().all(|b| !b.frozen));
+    }
+}

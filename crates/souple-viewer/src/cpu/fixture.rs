@@ -59,6 +59,7 @@ fn body(name: &str, positions: Vec<Vec3>, mesh: ItemMesh) -> Item {
         kind: ItemKind::Body(0),
         mesh: Arc::new(mesh),
         speeds: Arc::new(vec![0.0; positions.len()]),
+        plastic: Arc::default(),
         positions: Arc::new(positions),
         contacts: Arc::default(),
         crossings: Arc::default(),

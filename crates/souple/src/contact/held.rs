@@ -11,7 +11,8 @@
 //!
 //! Many vertices of a fine surface in cells may lean on the same few particles. Where they lie on something that does not give way, together they are as stiff
 //! as one alone would be: what each is given is what it has by itself, divided by how much more it gives way when all push. So a finer surface lands
-//! as a coarser one does, and the system is no harder to solve. Not between bodies: there a heavy one may lie on a light one, and needs all of it.
+//! as a coarser one does, and the system is no harder to solve. Between two bodies in cells the side that gives way less when all push, the heavier one, tells how
+//! stiff they are together: a heavy body on a light one needs all that contacts have, and keeps it. Others, such as rigid bodies, share nothing with each other.
 //!
 //! Promised: a function of places, velocities and colliders of the substep, and of nothing else. A body that lies still keeps in its places what it
 //! is pushed with, as the depth of its contacts, so that most steps need two solves. Not for what bounces: there impulses act.
@@ -94,7 +95,7 @@ pub(crate) struct Meeting {
     pub friction: f64,
     /// Velocity of what is touched, m/s.
     pub drift: DVec3,
-    /// Whether many of its kind may lean on the same few particles: vertices of a surface in cells, on something that does not give way.
+    /// Whether many of its kind may lean on the same few particles: all that can be moved of it follows cells.
     pub is_shared: bool,
 }
 
@@ -192,11 +193,7 @@ impl HeldContacts {
         // Where many lean on the same particles, all together are as stiff as one alone would be.
         let mut legs = 0.0;
         for (k, row) in springs.rows().enumerate() {
-            let (alone, all) = row.iter().fold((0.0, 0.0), |(alone, all), (p, w)| {
-                let ease = inverse_mass(*p) * w.abs();
-                (alone + ease * w.abs(), all + ease * load[*p as usize])
-            });
-            let sharing = if meetings[k].is_shared && all > alone { all / alone } else { 1.0 };
+            let sharing = if meetings[k].is_shared { sharing(row, load, &inverse_mass) } else { 1.0 };
             mobilities[k] = meetings[k].mobility * sharing;
             legs += if springs.springs[k].is_closed() { 1.0 / sharing } else { 0.0 };
         }
@@ -290,6 +287,18 @@ impl HeldContacts {
             Key::Surfaces(..) => None,
         })
     }
+}
+
+/// How many times more a contact gives way when all that lean on its particles push, on the side that gives way less of those that can be moved; at least 1.
+fn sharing(row: &[(u32, f64)], load: &[f64], inverse_mass: impl Fn(u32) -> f64) -> f64 {
+    let (mut alone, mut all) = (0.0, [0.0; 2]);
+    for (p, w) in row {
+        let ease = inverse_mass(*p) * w.abs();
+        alone += ease * w.abs();
+        all[usize::from(*w < 0.0)] += ease * load[*p as usize];
+    }
+    let least = all.into_iter().filter(|all| *all > 0.0).fold(f64::INFINITY, f64::min);
+    if least.is_finite() && least > alone { least / alone } else { 1.0 }
 }
 
 /// Finds what friction does, from velocities: what would take more than Coulomb's law allows for a push slides. Tells whether that has changed.

@@ -8,7 +8,7 @@ use glam::DVec3;
 use super::Configuration;
 
 /// Elements that are evaluated before they are added up: what they do stays in the nearest cache.
-const BLOCK: usize = 32;
+const BLOCK: usize = 64;
 
 /// Elements of fewer corners than this are left to one thread: waking the others would cost more than they save.
 const SHARED_FROM: usize = 4096;

@@ -14,7 +14,7 @@ use std::fmt;
 
 use glam::{DMat3, DVec3};
 
-use super::cell_kernels::PackedMatrix;
+use super::cell_modes::PackedMatrix;
 
 /// A part of a cell, from 0 to 1 along its axes, and its material.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,9 +122,20 @@ fn add_point(all: &mut Full, g: &[DVec3; SHAPES], lambda: f64, mu: f64) {
 }
 
 impl CellMatrix {
-    fn from_rows(rows: Box<[[f64; ROWS]; ROWS]>) -> CellMatrix {
-        let packed = PackedMatrix::new(&rows);
+    fn from_rows(size: DVec3, rows: Box<[[f64; ROWS]; ROWS]>) -> CellMatrix {
+        let packed = PackedMatrix::new(size, &rows);
         CellMatrix { rows, packed }
+    }
+
+    /// The block of two corners, of which the first corner gets what the others leave over, as in products.
+    pub(super) fn block(&self, a: usize, b: usize) -> DMat3 {
+        let others = |of: usize| if of == 0 { 1..CORNERS } else { of..of + 1 };
+        let mut block = DMat3::ZERO;
+        for (a, b) in others(a).flat_map(|a| others(b).map(move |b| (a, b))) {
+            let column = |k: usize| DVec3::from([0, 1, 2].map(|r| self.rows[3 * a + r][3 * b + k]));
+            block += DMat3::from_cols(column(0), column(1), column(2));
+        }
+        if (a == 0) == (b == 0) { block } else { -block }
     }
 
     /// That of a cell of that size, m, with what fills it: does not lock.
@@ -137,13 +148,13 @@ impl CellMatrix {
         let mean = mean_slopes(size, parts);
         let mut all = integrate(size, parts, mean);
         let rows = eliminate(&mut all);
-        (from_lower(|r, c| all[r][c]), Inside { rows, mean })
+        (from_lower(size, |r, c| all[r][c]), Inside { rows, mean })
     }
 
     /// The same without the shape functions of inside: locks, and is exactly what condensation makes of smaller cells.
     pub fn compatible(size: DVec3, parts: &[Part]) -> CellMatrix {
         let all = integrate(size, parts, DVec3::ZERO);
-        from_lower(|r, c| all[r][c])
+        from_lower(size, |r, c| all[r][c])
     }
 }
 
@@ -232,14 +243,14 @@ fn eliminate(all: &mut Full) -> Box<[[f64; ROWS]; ROWS_INSIDE]> {
     inside
 }
 
-fn from_lower(at: impl Fn(usize, usize) -> f64) -> CellMatrix {
+fn from_lower(size: DVec3, at: impl Fn(usize, usize) -> f64) -> CellMatrix {
     let mut rows = Box::new([[0.0; ROWS]; ROWS]);
     for r in 0..ROWS {
         for c in 0..ROWS {
             rows[r][c] = at(r.max(c), r.min(c));
         }
     }
-    CellMatrix::from_rows(rows)
+    CellMatrix::from_rows(size, rows)
 }
 
 /// The weights L of the corners of a cell at the corners of its child in an octant: u_child = L u_parent.
@@ -247,8 +258,8 @@ pub fn octant_weights(octant: usize) -> [[f64; CORNERS]; CORNERS] {
     std::array::from_fn(|c| crate::mapping::rows::trilinear((corner(octant) + corner(c)) * 0.5))
 }
 
-/// K = Σ Lᵀ K L over the children of a cell, of which some may be empty (FAU-21).
-pub fn condense(children: &[Option<CellMatrix>; 8]) -> CellMatrix {
+/// K = Σ Lᵀ K L over the children of a cell of that size, m, of which some may be empty (FAU-21).
+pub fn condense(size: DVec3, children: &[Option<CellMatrix>; 8]) -> CellMatrix {
     let mut rows = Box::new([[0.0; ROWS]; ROWS]);
     for (octant, child) in children.iter().enumerate() {
         let Some(child) = child else { continue };
@@ -268,7 +279,7 @@ pub fn condense(children: &[Option<CellMatrix>; 8]) -> CellMatrix {
             }
         }
     }
-    CellMatrix::from_rows(rows)
+    CellMatrix::from_rows(size, rows)
 }
 
 /// The consistent mass matrix of a cell, kg, the same for each axis.
@@ -353,7 +364,7 @@ mod tests {
     #[test]
     fn eight_full_children_are_the_parent() {
         let (k, m) = child(SIZE, &whole());
-        let condensed = condense(&std::array::from_fn(|_| Some(k.clone())));
+        let condensed = condense(SIZE, &std::array::from_fn(|_| Some(k.clone())));
         assert!(difference(&CellMatrix::compatible(SIZE, &[whole()]), &condensed) < 1e-12);
         let mass = condense_mass(&std::array::from_fn(|_| Some(m)));
         let parent = mass_matrix(SIZE, &[whole()]);
@@ -368,7 +379,7 @@ mod tests {
             let octants = octants(seed);
             let parts: Vec<Part> = octants.iter().flatten().copied().collect();
             let children: Vec<_> = octants.iter().map(|o| o.map(|p| child(SIZE, &p))).collect();
-            let k = condense(&std::array::from_fn(|o| children[o].as_ref().map(|c| c.0.clone())));
+            let k = condense(SIZE, &std::array::from_fn(|o| children[o].as_ref().map(|c| c.0.clone())));
             assert!(difference(&CellMatrix::compatible(SIZE, &parts), &k) < 1e-12);
             let m = condense_mass(&std::array::from_fn(|o| children[o].as_ref().map(|c| c.1)));
             let parent = mass_matrix(SIZE, &parts);

@@ -1,145 +1,23 @@
 //! What solvers ask of hexahedra again and again, with wide registers: frames, forces, products (FAU-20).
 //!
-//! Frames are found four cells at a time. A product takes differences from the first corner, which gets the sum of what the others leave over, so that
-//! moving a cell as a whole costs exactly nothing; the corners of a cell stand side by side, by axis.
+//! Four cells are worked on at a time, by the modes of their corners ([`super::cell_modes`]). In a block of cells those that look the same in mirrors come first, and
+//! then all others, so that fours are of one kind as often as can be; what is found stands in the order of the cells in any case.
 //!
-//! Promised: the same bits with any instructions. Cells that have flowed, and frames along edges (QR), go the plain way of [`super::hexahedra`].
-
-use std::fmt;
+//! Promised: the same bits with any instructions, and whatever cells a cell is worked on with. Cells that have flowed, and forces in frames along edges (QR), go the
+//! plain way of [`super::hexahedra`].
 
 use glam::{DMat3, DVec3};
 
-use super::cell::{CORNERS, ROWS};
-use super::hexahedra::{CellKind, Corners, Unflow, forces_in_frame};
+use super::cell::CORNERS;
+use super::cell_modes::{Modes, times_four, to_corners, to_modes};
+use super::hexahedra::{CellKind, Corners, Unflow, forces_in_frame, is_safe};
 use crate::lanes::{Instructions, Kernel, Lanes};
-use crate::math::four::{Four, Matrix, Number, nearest_rotation};
+use crate::math::four::{
+    Four, Matrix, Number, Symmetric, Vector, cross, dot, nearest_rotation, symmetric_cofactors,
+    symmetric_times, times,
+};
 use crate::math::{ROUND, polar};
 use crate::scene::SolidLaw;
-
-/// Columns of all corners but the first.
-const COLUMNS: usize = ROWS - 3;
-
-/// Eight corners are two fours.
-type Eight = [Four; 2];
-
-/// The matrix of a cell as products read it: columns of the corners after the first, by axis; in each the rows of all corners, by axis.
-#[derive(Clone, PartialEq)]
-pub struct PackedMatrix {
-    columns: Box<[[[f64; 4]; 6]; COLUMNS]>,
-}
-
-/// Its numbers are those of the matrix it was made of: models are told apart by that.
-impl fmt::Debug for PackedMatrix {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("PackedMatrix")
-    }
-}
-
-impl PackedMatrix {
-    /// Of a symmetric matrix whose rows and columns go by corner.
-    pub(super) fn new(rows: &[[f64; ROWS]; ROWS]) -> PackedMatrix {
-        let mut columns = Box::new([[[0.0; 4]; 6]; COLUMNS]);
-        for (k, column) in columns.iter_mut().enumerate() {
-            let (axis, corner) = (k / 7, 1 + k % 7);
-            for (r, number) in column.as_flattened_mut().iter_mut().enumerate() {
-                *number = rows[3 * (r % 8) + r / 8][3 * corner + axis];
-            }
-        }
-        PackedMatrix { columns }
-    }
-
-    /// The matrix times what moves the corners.
-    #[inline(always)]
-    pub(super) fn times(&self, moved: &Corners) -> Corners {
-        corners_of(times_packed(self, &from_first(|c| moved[c])))
-    }
-
-    /// The number at a row and a column that go by corner, but of the first corner, which gets what is left over.
-    fn at(&self, row: usize, column: usize) -> f64 {
-        let (r, c) = (8 * (row % 3) + row / 3, 7 * (column % 3) + column / 3 - 1);
-        self.columns[c].as_flattened()[r]
-    }
-
-    /// The block of two corners.
-    pub(super) fn block(&self, a: usize, b: usize) -> DMat3 {
-        let others = |of: usize| if of == 0 { 1..CORNERS } else { of..of + 1 };
-        let mut block = DMat3::ZERO;
-        for (a, b) in others(a).flat_map(|a| others(b).map(move |b| (a, b))) {
-            let column = |k: usize| DVec3::from([0, 1, 2].map(|r| self.at(3 * a + r, 3 * b + k)));
-            block += DMat3::from_cols(column(0), column(1), column(2));
-        }
-        if (a == 0) == (b == 0) { block } else { -block }
-    }
-}
-
-/// What moves the corners of a cell, from the first of them: along each axis.
-#[inline(always)]
-fn from_first(d: impl Fn(usize) -> DVec3) -> [Eight; 3] {
-    let first = d(0);
-    let mut out = [[Four([0.0; 4]); 2]; 3];
-    for c in 1..CORNERS {
-        let moved = d(c) - first;
-        out[0][c / 4].0[c % 4] = moved.x;
-        out[1][c / 4].0[c % 4] = moved.y;
-        out[2][c / 4].0[c % 4] = moved.z;
-    }
-    out
-}
-
-/// A matrix, given by rows, times eight vectors.
-#[inline(always)]
-fn turn(rows: [[f64; 3]; 3], v: &[Eight; 3]) -> [Eight; 3] {
-    let mut out = [[Four([0.0; 4]); 2]; 3];
-    for k in 0..3 {
-        let [x, y, z] = [Four::splat(rows[k][0]), Four::splat(rows[k][1]), Four::splat(rows[k][2])];
-        for half in 0..2 {
-            out[k][half] = v[0][half] * x + v[1][half] * y + v[2][half] * z;
-        }
-    }
-    out
-}
-
-/// The packed matrix times what moves the corners; what the first corner gets is not of use.
-#[inline(always)]
-fn times_packed(matrix: &PackedMatrix, v: &[Eight; 3]) -> [Eight; 3] {
-    let mut sums = [Four([0.0; 4]); 6];
-    let mut next = matrix.columns.iter();
-    for axis in v {
-        let numbers = [axis[0].0, axis[1].0];
-        for &number in &numbers.as_flattened()[1..] {
-            let Some(column) = next.next() else { break };
-            let number = Four::splat(number);
-            for r in 0..6 {
-                sums[r] = sums[r] + Four(column[r]) * number;
-            }
-        }
-    }
-    [[sums[0], sums[1]], [sums[2], sums[3]], [sums[4], sums[5]]]
-}
-
-/// R K Rᵀ d of one cell, times a factor.
-#[inline(always)]
-fn product_of_cell(kind: &CellKind, r: &[f64; 9], moved: &[Eight; 3], scale: f64) -> Corners {
-    let [a, b, c] = [[r[0], r[1], r[2]], [r[3], r[4], r[5]], [r[6], r[7], r[8]]];
-    let within = times_packed(&kind.matrix.packed, &turn([a, b, c], moved));
-    let s = scale;
-    let forth =
-        [[a[0] * s, b[0] * s, c[0] * s], [a[1] * s, b[1] * s, c[1] * s], [a[2] * s, b[2] * s, c[2] * s]];
-    corners_of(turn(forth, &within))
-}
-
-/// Forces of the corners; the first gets what the others leave over.
-#[inline(always)]
-fn corners_of([x, y, z]: [Eight; 3]) -> Corners {
-    let mut out = [DVec3::ZERO; CORNERS];
-    let mut left = DVec3::ZERO;
-    for c in 1..CORNERS {
-        out[c] = DVec3::new(x[c / 4].0[c % 4], y[c / 4].0[c % 4], z[c / 4].0[c % 4]);
-        left -= out[c];
-    }
-    out[0] = left;
-    out
-}
 
 /// The cells that a kernel works on.
 #[derive(Clone, Copy)]
@@ -158,16 +36,127 @@ impl<'a> Cells<'a> {
         Cells { corners: &self.corners[first..], kind: &self.kind[first..], kinds: self.kinds, plastic }
     }
 
+    #[inline(always)]
+    fn kind(self, cell: usize) -> &'a CellKind {
+        &self.kinds[self.kind[cell] as usize]
+    }
+
     /// How a cell that has flowed is put back; none of one that has not.
     #[inline(always)]
-    fn unflow(self, cell: usize, kind: &CellKind) -> Option<Unflow> {
-        let plastic = *self.plastic.get(cell)?;
-        (plastic != DMat3::IDENTITY).then(|| Unflow::new(kind, plastic))
+    fn unflow(self, cell: usize) -> Option<Unflow> {
+        self.has_flowed(cell).then(|| Unflow::new(self.kind(cell), self.plastic[cell]))
     }
 
     #[inline(always)]
-    fn each(self) -> impl Iterator<Item = (&'a [u32; 8], &'a CellKind)> {
-        self.corners.iter().zip(self.kind).map(move |(corners, kind)| (corners, &self.kinds[*kind as usize]))
+    fn has_flowed(self, cell: usize) -> bool {
+        self.plastic.get(cell).is_some_and(|plastic| *plastic != DMat3::IDENTITY)
+    }
+
+    /// The kinds of four cells.
+    #[inline(always)]
+    fn four_kinds(self, cells: &[usize; 4]) -> [&'a CellKind; 4] {
+        let [a, b, c, d] = *cells;
+        [self.kind(a), self.kind(b), self.kind(c), self.kind(d)]
+    }
+
+    /// Vectors at the corners of four cells, by modes.
+    #[inline(always)]
+    fn modes(self, cells: &[usize; 4], d: &[DVec3]) -> Modes<Four> {
+        let [p, q, r, s] = *cells;
+        let [p, q, r, s] = [&self.corners[p], &self.corners[q], &self.corners[r], &self.corners[s]];
+        // From the first corner: what moves all of them costs exactly nothing.
+        let first = [d[p[0] as usize], d[q[0] as usize], d[r[0] as usize], d[s[0] as usize]];
+        let mut modes = [[Four([0.0; 4]); 3]; CORNERS];
+        for c in 1..CORNERS {
+            let (p, q) = (d[p[c] as usize] - first[0], d[q[c] as usize] - first[1]);
+            let (r, s) = (d[r[c] as usize] - first[2], d[s[c] as usize] - first[3]);
+            modes[c] = [Four([p.x, q.x, r.x, s.x]), Four([p.y, q.y, r.y, s.y]), Four([p.z, q.z, r.z, s.z])];
+        }
+        to_modes(&mut modes);
+        modes
+    }
+}
+
+/// Cells of a block.
+const BLOCK: usize = 64;
+
+/// The cells of a block in the order in which they are worked on, four at a time: those that are alike in mirrors, and then the others, of which the last is repeated
+/// until fours are full.
+struct Fours {
+    cells: [usize; BLOCK + 8],
+    count: usize,
+}
+
+impl Fours {
+    /// Those from `first` on, so many; cells that have flowed are left out.
+    #[inline(always)]
+    fn new(cells: Cells, first: usize, count: usize) -> Fours {
+        let mut fours = Fours { cells: [0; BLOCK + 8], count: 0 };
+        for is_mirrored in [true, false] {
+            for cell in first..first + count {
+                if cells.kind(cell).matrix.packed.is_mirrored() == is_mirrored && !cells.has_flowed(cell) {
+                    fours.cells[fours.count] = cell;
+                    fours.count += 1;
+                }
+            }
+            while !fours.count.is_multiple_of(4) {
+                fours.cells[fours.count] = fours.cells[fours.count - 1];
+                fours.count += 1;
+            }
+        }
+        fours
+    }
+
+    #[inline(always)]
+    fn each(&self) -> &[[usize; 4]] {
+        self.cells[..self.count].as_chunks().0
+    }
+}
+
+/// The columns of the frames of four cells.
+#[inline(always)]
+fn four_frames(cells: &[usize; 4], frames: &[[f64; 9]]) -> Matrix<Four> {
+    let [a, b, c, d] = *cells;
+    let [a, b, c, d] = [&frames[a], &frames[b], &frames[c], &frames[d]];
+    let mut out = [[Four([0.0; 4]); 3]; 3];
+    for n in 0..9 {
+        out[n / 3][n % 3] = Four([a[n], b[n], c[n], d[n]]);
+    }
+    out
+}
+
+/// Rᵀ of all modes but the first.
+#[inline(always)]
+fn turn_back(frame: Matrix<Four>, modes: &mut Modes<Four>) {
+    for m in 1..CORNERS {
+        let v = modes[m];
+        modes[m] = [dot(frame[0], v), dot(frame[1], v), dot(frame[2], v)];
+    }
+}
+
+/// R of all modes but the first, times a factor.
+#[inline(always)]
+fn turn_forth(frame: Matrix<Four>, scale: f64, modes: &mut Modes<Four>) {
+    let mut scaled = frame;
+    for c in 0..3 {
+        for k in 0..3 {
+            scaled[c][k] = frame[c][k] * Four::splat(scale);
+        }
+    }
+    for m in 1..CORNERS {
+        modes[m] = times(scaled, modes[m]);
+    }
+}
+
+/// What four cells do at their corners, from its modes.
+#[inline(always)]
+fn write(cells: &[usize; 4], mut modes: Modes<Four>, out: &mut [Corners]) {
+    to_corners(&mut modes);
+    for (l, cell) in cells.iter().enumerate() {
+        let out = &mut out[*cell];
+        for c in 0..CORNERS {
+            out[c] = DVec3::new(modes[c][0].0[l], modes[c][1].0[l], modes[c][2].0[l]);
+        }
     }
 }
 
@@ -184,14 +173,31 @@ impl Kernel for Product<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Product { cells, frames, d, scale, out } = self;
-        for (e, (((corners, kind), r), out)) in cells.each().zip(frames).zip(out).enumerate() {
-            let at = |c: usize| d[corners[c] as usize];
-            match cells.unflow(e, kind) {
-                None => *out = product_of_cell(kind, r, &from_first(at), scale),
-                Some(unflow) => {
-                    let seen = unflow.apply(corners.map(|v| d[v as usize]));
-                    *out = unflow.transposed(product_of_cell(kind, r, &from_first(|c| seen[c]), scale));
+        for first in (0..out.len()).step_by(BLOCK) {
+            let count = BLOCK.min(out.len() - first);
+            let fours = Fours::new(cells, first, count);
+            for four in fours.each() {
+                let frame = four_frames(four, frames);
+                let mut modes = cells.modes(four, d);
+                turn_back(frame, &mut modes);
+                let [a, b, c, d] = cells.four_kinds(four);
+                let matrices = [&a.matrix.packed, &b.matrix.packed, &c.matrix.packed, &d.matrix.packed];
+                let mut forces = times_four(matrices, &modes);
+                turn_forth(frame, scale, &mut forces);
+                write(four, forces, out);
+            }
+            for cell in first..first + count {
+                let Some(unflow) = cells.unflow(cell) else { continue };
+                let r = DMat3::from_cols_array(&frames[cell]);
+                let mut moved = unflow.apply(cells.corners[cell].map(|v| d[v as usize]));
+                for v in &mut moved {
+                    *v = r.transpose() * *v;
                 }
+                let mut forces = cells.kind(cell).matrix.packed.times(&moved);
+                for f in &mut forces {
+                    *f = r * *f * scale;
+                }
+                out[cell] = unflow.transposed(forces);
             }
         }
     }
@@ -216,17 +222,113 @@ impl Kernel for Forces<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Forces { cells, law, frames, x, damping, out } = self;
-        for (e, (((corners, kind), r), out)) in cells.each().zip(frames).zip(out).enumerate() {
-            let unflow = cells.unflow(e, kind);
-            let seen = |x: &[DVec3]| {
-                let own = corners.map(|v| x[v as usize]);
-                unflow.as_ref().map_or(own, |unflow| unflow.apply(own))
-            };
-            let damping = damping.map(|(v, damping)| (seen(v), damping));
-            let forces = forces_in_frame(kind, law, DMat3::from_cols_array(r), seen(x), damping);
-            *out = unflow.as_ref().map_or(forces, |unflow| unflow.transposed(forces));
+        let is_plain = law == SolidLaw::Qr;
+        for first in (0..out.len()).step_by(BLOCK) {
+            let count = BLOCK.min(out.len() - first);
+            if !is_plain {
+                let fours = Fours::new(cells, first, count);
+                for four in fours.each() {
+                    write(four, four_forces(cells, four, frames, x, damping), out);
+                }
+            }
+            for cell in first..first + count {
+                let unflow = cells.unflow(cell);
+                if !is_plain && unflow.is_none() {
+                    continue;
+                }
+                let seen = |x: &[DVec3]| {
+                    let own = cells.corners[cell].map(|v| x[v as usize]);
+                    unflow.as_ref().map_or(own, |unflow| unflow.apply(own))
+                };
+                let damping = damping.map(|(v, damping)| (seen(v), damping));
+                let frame = DMat3::from_cols_array(&frames[cell]);
+                let forces = forces_in_frame(cells.kind(cell), law, frame, seen(x), damping);
+                out[cell] = unflow.as_ref().map_or(forces, |unflow| unflow.transposed(forces));
+            }
         }
     }
+}
+
+/// The modes of the forces of four cells whose frames are the nearest rotations.
+#[inline(always)]
+fn four_forces(
+    cells: Cells,
+    four: &[usize; 4],
+    frames: &[[f64; 9]],
+    x: &[DVec3],
+    damping: Option<(&[DVec3], f64)>,
+) -> Modes<Four> {
+    let (frame, kinds) = (four_frames(four, frames), cells.four_kinds(four));
+    let [a, b, c, d] = kinds;
+    let matrices = [&a.matrix.packed, &b.matrix.packed, &c.matrix.packed, &d.matrix.packed];
+    let edges = four_edges(kinds);
+    let mut y = cells.modes(four, x);
+    turn_back(frame, &mut y);
+    let mut moved = y;
+    for k in 0..3 {
+        moved[1 << k][k] = moved[1 << k][k] - edges[k];
+    }
+    let mut pull = times_four(matrices, &moved);
+    // What the frame would have to turn by for stretches to leave nothing over, as each corner moves.
+    let mut torque = [Four([0.0; 4]); 3];
+    for m in 1..CORNERS {
+        let more = cross(y[m], pull[m]);
+        torque = [torque[0] + more[0], torque[1] + more[1], torque[2] + more[2]];
+    }
+    let axis = per_turn(&y, edges, torque);
+    if let Some((v, damping)) = damping {
+        let mut speeds = cells.modes(four, v);
+        turn_back(frame, &mut speeds);
+        let (rub, damping) = (times_four(matrices, &speeds), Four::splat(damping));
+        for m in 1..CORNERS {
+            for k in 0..3 {
+                pull[m][k] = pull[m][k] + rub[m][k] * damping;
+            }
+        }
+    }
+    for k in 0..3 {
+        let mut along = [Four([0.0; 4]); 3];
+        along[k] = Four::splat(1.0) / edges[k];
+        let turn = cross(axis, along);
+        let to = &mut pull[1 << k];
+        *to = [to[0] - turn[0], to[1] - turn[1], to[2] - turn[2]];
+    }
+    turn_forth(frame, -1.0, &mut pull);
+    pull
+}
+
+/// Of four cells at rest the linear modes: four times their edges, m.
+#[inline(always)]
+fn four_edges([a, b, c, d]: [&CellKind; 4]) -> Vector<Four> {
+    let (x, y) =
+        (Four([a.size.x, b.size.x, c.size.x, d.size.x]), Four([a.size.y, b.size.y, c.size.y, d.size.y]));
+    let (z, four) = (Four([a.size.z, b.size.z, c.size.z, d.size.z]), Four::splat(4.0));
+    [x * four, y * four, z * four]
+}
+
+/// (tr(S) I − S)⁻¹ τ of four cells, with the stretch S from their modes in the frame; 0 where the frame may jump.
+#[inline(always)]
+fn per_turn(y: &Modes<Four>, edges: Vector<Four>, torque: Vector<Four>) -> Vector<Four> {
+    let (x, z) = (y[1][0] / edges[0], y[4][2] / edges[2]);
+    let middle = y[2][1] / edges[1];
+    let half = Four::splat(0.5);
+    let zero = Four([0.0; 4]);
+    let xy = (y[1][1] / edges[0] + y[2][0] / edges[1]) * half;
+    let xz = (y[1][2] / edges[0] + y[4][0] / edges[2]) * half;
+    let yz = (y[2][2] / edges[1] + y[4][1] / edges[2]) * half;
+    let g: Symmetric<Four> = [middle + z, zero - xy, zero - xz, x + z, zero - yz, x + middle];
+    let (cofactors, determinant) = symmetric_cofactors(g);
+    let found = symmetric_times(cofactors, torque);
+    let minor = g[0] * g[3] - g[1] * g[1];
+    let mut axis = [found[0] / determinant, found[1] / determinant, found[2] / determinant];
+    for l in 0..4 {
+        if !is_safe(g[0].0[l], minor.0[l], determinant.0[l]) {
+            axis[0].0[l] = 0.0;
+            axis[1].0[l] = 0.0;
+            axis[2].0[l] = 0.0;
+        }
+    }
+    axis
 }
 
 /// Forces on the corners of cells in these frames, with damping by velocities times a factor.
@@ -241,21 +343,6 @@ pub(super) fn forces(
     Instructions::detect().run(Forces { cells, law, frames, x, damping, out });
 }
 
-/// The mean deformation of a cell: how its edges, averaged in each direction, have changed.
-#[inline(always)]
-fn mean_deformation(kind: &CellKind, corners: &[u32; 8], x: &[DVec3]) -> DMat3 {
-    let first = x[corners[0] as usize];
-    let mut at = [DVec3::ZERO; CORNERS];
-    for c in 1..CORNERS {
-        at[c] = x[corners[c] as usize] - first;
-    }
-    let along_x = (at[1] - at[0]) + (at[3] - at[2]) + ((at[5] - at[4]) + (at[7] - at[6]));
-    let along_y = (at[2] - at[0]) + (at[3] - at[1]) + ((at[6] - at[4]) + (at[7] - at[5]));
-    let along_z = (at[4] - at[0]) + (at[5] - at[1]) + ((at[6] - at[2]) + (at[7] - at[3]));
-    let share = DVec3::splat(0.25) / kind.size;
-    DMat3::from_cols(along_x * share.x, along_y * share.y, along_z * share.z)
-}
-
 struct Frames<'a> {
     cells: Cells<'a>,
     x: &'a [DVec3],
@@ -266,25 +353,28 @@ impl Kernel for Frames<'_> {
     type Output = ();
     #[inline(always)]
     fn run<L: Lanes>(self) {
+        let last = self.out.len().saturating_sub(1);
         for (k, out) in self.out.chunks_mut(4).enumerate() {
-            let mut maps = [DMat3::IDENTITY; 4];
-            for ((corners, kind), map) in self.cells.from(4 * k).each().take(out.len()).zip(&mut maps) {
-                *map = mean_deformation(kind, corners, self.x);
-            }
-            let [a, b, c, d] = maps.map(|m| m.to_cols_array());
-            let mut f: Matrix<Four> = [[Four([0.0; 4]); 3]; 3];
-            for n in 0..9 {
-                f[n / 3][n % 3] = Four([a[n], b[n], c[n], d[n]]);
+            let four = [4 * k, (4 * k + 1).min(last), (4 * k + 2).min(last), (4 * k + 3).min(last)];
+            let (modes, edges) = (self.cells.modes(&four, self.x), four_edges(self.cells.four_kinds(&four)));
+            // The mean deformation: how edges, averaged in each direction, have changed.
+            let mut f: Matrix<Four> = [modes[1], modes[2], modes[4]];
+            for c in 0..3 {
+                let share = Four::splat(1.0) / edges[c];
+                f[c] = [f[c][0] * share, f[c][1] * share, f[c][2] * share];
             }
             let (r, change) = nearest_rotation(f);
-            for (l, (out, map)) in out.iter_mut().zip(&maps).enumerate() {
+            for (l, out) in out.iter_mut().enumerate() {
+                let mut map = [0.0; 9];
                 for n in 0..9 {
                     out[n] = r[n / 3][n % 3].0[l];
+                    map[n] = f[n / 3][n % 3].0[l];
                 }
-                let size = crate::math::inner(*map, *map);
+                let map = DMat3::from_cols_array(&map);
+                let size = crate::math::inner(map, map);
                 let is_round = map.determinant() > ROUND * size * size.sqrt();
                 if !(is_round && change.0[l] < 1e-16) {
-                    *out = polar(*map).to_cols_array();
+                    *out = polar(map).to_cols_array();
                 }
             }
         }
@@ -299,7 +389,7 @@ pub(super) fn frames(cells: Cells, x: &[DVec3], out: &mut [[f64; 9]]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::energy::cell::{CellMatrix, Inside, Part, corner};
+    use crate::energy::cell::{CellMatrix, Inside, Part, corner, gradients};
     use crate::energy::{Content, lame};
     use crate::math::{rotation, uniform};
 
@@ -307,19 +397,27 @@ mod tests {
     fn setup(
         count: u32,
         map: impl Fn(u32, DVec3) -> DVec3,
-    ) -> (Vec<[u32; 8]>, Vec<u32>, Vec<CellKind>, Vec<DVec3>) {
+    ) -> (Vec<[u32; 8]>, Vec<u32>, [CellKind; 3], Vec<DVec3>) {
         let size = DVec3::new(0.1, 0.12, 0.09);
         let (lambda, mu) = lame(1e5, 0.45);
-        let part = |high: DVec3| Part { low: DVec3::ZERO, high, lambda, mu, density: 1.0 };
-        let kinds = [DVec3::ONE, DVec3::new(0.5, 1.0, 0.25)].map(|high| CellKind {
+        let part = |(high, mu)| Part { low: DVec3::ZERO, high, lambda, mu, density: 1.0 };
+        let parts = [(DVec3::ONE, mu), (DVec3::new(0.5, 1.0, 0.25), mu), (DVec3::ONE, 3.0 * mu)].map(part);
+        let kinds = parts.map(|part| CellKind {
             size,
-            matrix: CellMatrix::new(size, &[part(high)]),
+            matrix: CellMatrix::new(size, &[part]),
             content: Content { volume: 1e-3, lambda, mu, inside: Inside::none(), middle: None },
         });
         let corners = (0..count).map(|e| std::array::from_fn(|c| 8 * e + c as u32)).collect();
         let x = (0..count).flat_map(|e| (0..8).map(move |c| (e, c)));
         let x = x.map(|(e, c)| map(e, corner(c) * size)).collect();
-        (corners, (0..count).map(|e| e % 3 % 2).collect(), kinds.into(), x)
+        (corners, (0..count).map(|e| [0, 1, 0, 2, 0][e as usize % 5]).collect(), kinds, x)
+    }
+
+    /// How the edges of a cell, averaged in each direction, have changed.
+    fn mean_deformation(cells: Cells, cell: usize, x: &[DVec3]) -> DMat3 {
+        let slopes = gradients(cells.kind(cell).size, DVec3::splat(0.5));
+        let dyad = |a: DVec3, b: DVec3| DMat3::from_cols(a * b.x, a * b.y, a * b.z);
+        cells.corners[cell].iter().zip(slopes).map(|(v, g)| dyad(x[*v as usize], g)).sum()
     }
 
     fn strained(size: f64) -> impl Fn(u32, DVec3) -> DVec3 {
@@ -347,8 +445,8 @@ mod tests {
             frames(cells, &x, &mut found);
             Instructions::Plain.run(Frames { cells, x: &x, out: &mut plain });
             assert_eq!(found, plain, "instructions change bits");
-            for ((corners, kind), found) in cells.each().zip(found) {
-                let right = polar(mean_deformation(kind, corners, &x));
+            for (cell, found) in found.into_iter().enumerate() {
+                let right = polar(mean_deformation(cells, cell, &x));
                 let error = DMat3::from_cols_array(&found) - right;
                 assert!(error.to_cols_array().iter().all(|e| e.abs() < 1e-12), "{error}");
             }
@@ -367,26 +465,66 @@ mod tests {
         products(cells, &found, &d, 0.5, &mut out);
         Instructions::Plain.run(Product { cells, frames: &found, d: &d, scale: 0.5, out: &mut plain });
         assert_eq!(out, plain, "instructions change bits");
-        for (((corners, kind), r), out) in cells.each().zip(&found).zip(&out) {
-            let r = DMat3::from_cols_array(r);
-            let moved = corners.map(|v| r.transpose() * d[v as usize]);
-            let size = kind.matrix.rows[0][0];
+        for (cell, (r, out)) in found.iter().zip(&out).enumerate() {
+            let (r, matrix) = (DMat3::from_cols_array(r), &cells.kind(cell).matrix);
+            let moved = corners[cell].map(|v| r.transpose() * d[v as usize]);
+            let size = matrix.rows[0][0];
             for a in 0..8 {
                 let exact = |b: usize| {
-                    let entry = |i: usize, j: usize| kind.matrix.rows[3 * a + i][3 * b + j];
+                    let entry = |i: usize, j: usize| matrix.rows[3 * a + i][3 * b + j];
                     DMat3::from_cols_array(&std::array::from_fn(|n| entry(n % 3, n / 3)))
                 };
                 let right: DVec3 = (0..8).map(|b| exact(b) * moved[b]).sum();
                 let error = (r * right * 0.5 - out[a]).length();
                 assert!(error < 1e-13 * size, "{error} of {size}");
                 // Blocks are those of the product, to rounding.
-                let blocks: DVec3 = (0..8).map(|b| kind.matrix.packed.block(a, b) * moved[b]).sum();
+                let blocks: DVec3 = (0..8).map(|b| matrix.block(a, b) * moved[b]).sum();
                 assert!((r * blocks * 0.5 - out[a]).length() < 1e-13 * size);
             }
             assert!(out.iter().sum::<DVec3>().length() < 1e-15 * size);
+            // Alone as together with others.
+            let mut alone = [[DVec3::ZERO; 8]];
+            products(cells.from(cell), &found[cell..], &d, 0.5, &mut alone);
+            assert_eq!(alone[0], *out, "its neighbours change bits");
         }
         let same = vec![DVec3::new(0.3, -0.2, 7.0); x.len()];
         products(cells, &found, &same, 1.0, &mut out);
         assert!(out.iter().flatten().all(|f| *f == DVec3::ZERO));
+    }
+    #[test]
+    fn full_cells_are_mirrored_and_others_are_not() {
+        let (_, _, kinds, _) = setup(1, strained(0.0));
+        assert_eq!(kinds.map(|kind| kind.matrix.packed.is_mirrored()), [true, false, true]);
+    }
+
+    #[test]
+    fn forces_four_at_a_time_are_those_of_one() {
+        for size in [0.0, 0.05, 0.4] {
+            let (corners, kind, kinds, x) = setup(27, strained(size));
+            let cells = Cells { corners: &corners, kind: &kind, kinds: &kinds, plastic: &[] };
+            let mut found = vec![[0.0; 9]; 27];
+            frames(cells, &x, &mut found);
+            let v: Vec<DVec3> = (0..x.len() as u64)
+                .map(|i| DVec3::from([0, 1, 2].map(|c| uniform(i, 7 + c) - 0.5)))
+                .collect();
+            for damping in [None, Some((&v[..], 0.02))] {
+                let (mut out, mut plain) = (vec![[DVec3::ZERO; 8]; 27], vec![[DVec3::ZERO; 8]; 27]);
+                forces(cells, SolidLaw::Polar, &found, &x, damping, &mut out);
+                let law = SolidLaw::Polar;
+                let kernel = Forces { cells, law, frames: &found, x: &x, damping, out: &mut plain };
+                Instructions::Plain.run(kernel);
+                assert_eq!(out, plain, "instructions change bits");
+                for (cell, out) in out.iter().enumerate() {
+                    let own = |of: &[DVec3]| corners[cell].map(|v| of[v as usize]);
+                    let damping = damping.map(|(v, damping)| (own(v), damping));
+                    let r = DMat3::from_cols_array(&found[cell]);
+                    let right = forces_in_frame(cells.kind(cell), law, r, own(&x), damping);
+                    let scale = cells.kind(cell).matrix.rows[0][0] * 0.1;
+                    for (a, b) in out.iter().zip(right) {
+                        assert!((*a - b).length() < 1e-11 * scale, "{a} {b} of {scale}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -172,8 +172,13 @@ fn per_turn(stretch: DMat3, torque: DVec3) -> DVec3 {
     let g = DMat3::from_diagonal(DVec3::splat(trace)) - stretch;
     let minor = g.x_axis.x * g.y_axis.y - g.x_axis.y * g.y_axis.x;
     let determinant = g.determinant();
-    let is_safe = g.x_axis.x > LEAST && minor > LEAST * LEAST && determinant > LEAST * LEAST * LEAST;
-    if is_safe { g.inverse() * torque } else { DVec3::ZERO }
+    if is_safe(g.x_axis.x, minor, determinant) { g.inverse() * torque } else { DVec3::ZERO }
+}
+
+/// Whether a matrix with these leading minors is positive, and not nearly 0 in any direction.
+#[inline(always)]
+pub(super) fn is_safe(first: f64, second: f64, determinant: f64) -> bool {
+    first > LEAST && second > LEAST * LEAST && determinant > LEAST * LEAST * LEAST
 }
 
 /// Frames of cells that are nearly flat are not followed.
@@ -302,7 +307,7 @@ fn sum_of_dyads(a: Corners, b: Corners) -> DMat3 {
 
 /// The block of two corners of a matrix as products have it, in the frame R.
 fn block(matrix: &CellMatrix, r: DMat3, a: usize, b: usize) -> DMat3 {
-    r * matrix.packed.block(a, b) * r.transpose()
+    r * matrix.block(a, b) * r.transpose()
 }
 
 impl Energy for Hexahedra {
@@ -410,15 +415,26 @@ impl Energy for Hexahedra {
         }
     }
 
-    fn visit_felt(&self, _topology: &Topology, x: &[DVec3], visit: &mut dyn FnMut(u32, &Felt)) {
-        for (corners, kind) in self.cells() {
-            let Turned { frame, moved, .. } = turned(kind, self.law, gather(corners, x));
+    fn visit_felt(
+        &self,
+        _topology: &Topology,
+        x: &[DVec3],
+        plastic: &[DMat3],
+        visit: &mut dyn FnMut(u32, &Felt),
+    ) {
+        for (corners, kind, unflow) in self.flowed(plastic) {
+            let own = gather(corners, x);
+            let whole = turned(kind, self.law, own);
+            let elastic = unflow.map(|unflow| turned(kind, self.law, unflow.apply(own)));
             let Content { volume, lambda, mu, inside, middle } = &kind.content;
             for (c, &v) in corners.iter().enumerate() {
-                let h = inside.gradient(kind.size, middle.unwrap_or(corner(c)), &moved);
-                let strain = frame * ((h + h.transpose()) * 0.5) * frame.transpose();
-                let stress = hooke(strain, *lambda, *mu);
-                visit(v, &Felt { volume: volume / CORNERS as f64, strain, stress });
+                let strain = |cell: &Turned| {
+                    let h = inside.gradient(kind.size, middle.unwrap_or(corner(c)), &cell.moved);
+                    cell.frame * ((h + h.transpose()) * 0.5) * cell.frame.transpose()
+                };
+                // Strain is that of the whole, stress that of what has not flowed.
+                let stress = hooke(strain(elastic.as_ref().unwrap_or(&whole)), *lambda, *mu);
+                visit(v, &Felt { volume: volume / CORNERS as f64, strain: strain(&whole), stress });
             }
         }
     }

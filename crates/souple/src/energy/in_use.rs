@@ -89,9 +89,15 @@ impl Energy for InUse {
         }
     }
 
-    fn visit_felt(&self, topology: &Topology, x: &[DVec3], visit: &mut dyn FnMut(u32, &Felt)) {
+    fn visit_felt(
+        &self,
+        topology: &Topology,
+        x: &[DVec3],
+        plastic: &[DMat3],
+        visit: &mut dyn FnMut(u32, &Felt),
+    ) {
         if let Some(e) = elements(topology) {
-            e.visit_felt(topology, x, visit);
+            e.visit_felt(topology, x, plastic, visit);
         }
     }
 }

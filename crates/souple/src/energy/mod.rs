@@ -10,6 +10,7 @@ mod at_corners;
 mod bending;
 pub mod cell;
 mod cell_kernels;
+mod cell_modes;
 mod contact;
 mod corotated;
 mod crease;
@@ -206,8 +207,15 @@ pub trait Energy: Debug + Send + Sync {
         pairs.iter().for_each(|p| visit(&[p.i, p.j], &[DMat3::ZERO, DMat3::ZERO, p.block]));
     }
 
-    /// Visits the corners of all elements that have a volume, with what the solid feels there.
-    fn visit_felt(&self, _topology: &Topology, _x: &[DVec3], _visit: &mut dyn FnMut(u32, &Felt)) {}
+    /// Visits the corners of all elements that have a volume, with what the solid feels there; `plastic` is what they have flowed to, empty if none has.
+    fn visit_felt(
+        &self,
+        _topology: &Topology,
+        _x: &[DVec3],
+        _plastic: &[DMat3],
+        _visit: &mut dyn FnMut(u32, &Felt),
+    ) {
+    }
 
     /// The part w wᵀ of A that joins every particle with every other, as three numbers of w per particle, and the first particle that they are of.
     /// It is in the product, and in neither the diagonal nor the pairs.

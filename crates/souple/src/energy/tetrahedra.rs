@@ -27,7 +27,7 @@
 use glam::{DMat3, DVec3};
 
 use super::corotated::{self, Sum};
-use super::plastic::{Yielding, flow};
+use super::plastic::{Yielding, elastic, flow};
 use super::{Configuration, Energy, Felt, PairBlock, Part};
 use crate::math::{Svd, cofactors, inner, polar, qr, svd};
 use crate::mesh::Topology;
@@ -435,9 +435,19 @@ impl Energy for Tetrahedra {
         });
     }
 
-    fn visit_felt(&self, _topology: &Topology, x: &[DVec3], visit: &mut dyn FnMut(u32, &Felt)) {
-        for e in &self.elements {
-            let (strain, stress) = felt(self.law, e.deformation(x), e.lambda, e.mu);
+    fn visit_felt(
+        &self,
+        _topology: &Topology,
+        x: &[DVec3],
+        plastic: &[DMat3],
+        visit: &mut dyn FnMut(u32, &Felt),
+    ) {
+        let plastic = plastic.iter().copied().chain(std::iter::repeat(DMat3::IDENTITY));
+        for (e, plastic) in self.elements.iter().zip(plastic) {
+            // Strain is that of the whole, stress that of what has not flowed.
+            let f = e.deformation(x);
+            let (strain, _) = felt(self.law, f, e.lambda, e.mu);
+            let (_, stress) = felt(self.law, elastic(f, plastic), e.lambda, e.mu);
             let felt = Felt { volume: e.volume / 4.0, strain, stress };
             e.corners.iter().for_each(|&v| visit(v, &felt));
         }

@@ -107,12 +107,6 @@ impl Number for Four {
     }
 }
 
-/// Four numbers of 32 bits.
-#[inline(always)]
-pub fn widen([a, b, c, d]: [f32; 4]) -> Four {
-    Four([f64::from(a), f64::from(b), f64::from(c), f64::from(d)])
-}
-
 /// A vector.
 pub type Vector<N> = [N; 3];
 

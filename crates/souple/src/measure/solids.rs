@@ -7,7 +7,8 @@
 //! there is nothing in the middle, which a mean of numbers would not show.
 //!
 //! Stress is force per area at rest (Biot's): for the corotational laws it is Hooke's of the strain, at any size of it, and it is finite for elements that
-//! are flat or inside out, which force per area of now is not. At small strain both are the same. What damping adds is not in it.
+//! are flat or inside out, which force per area of now is not. At small strain both are the same. What damping adds is not in it. Of a body that has given way for
+//! good ([`plastic`](mod@crate::energy)) stress is that of what is elastic, by the shape it has flowed to; strain is that of the whole.
 //! Rigid bodies, surfaces and ropes feel nothing here: zeros.
 
 use glam::{DMat3, DVec3};
@@ -19,20 +20,28 @@ use crate::model::BodyModel;
 
 /// Stress at each particle, Pa, by von Mises: √(3/2 s:s), s what of it is not pressure from all sides. A bar that is pulled has its
 /// tension. Metals yield at a certain one.
-pub fn vertex_stress(body: &BodyModel, topology: &Topology, x: &[DVec3], out: &mut Vec<f64>) {
-    fill(body, topology, x, |felt| felt.stress, von_mises, out);
+/// What elements have flowed to, `plastic`, is no stress: a bar that is drawn until it gives way has its yield stress.
+pub fn vertex_stress(
+    body: &BodyModel,
+    topology: &Topology,
+    x: &[DVec3],
+    plastic: &[DMat3],
+    out: &mut Vec<f64>,
+) {
+    fill(body, topology, x, plastic, |felt| felt.stress, von_mises, out);
 }
 
 /// Strain of a solid at each particle: of its three principal strains the one that is farthest from 0, with its sign. 0.1 is stretched by
-/// a tenth, −0.1 squeezed.
+/// a tenth, −0.1 squeezed. It is that of the whole deformation, with what has flowed.
 pub fn vertex_solid_strain(body: &BodyModel, topology: &Topology, x: &[DVec3], out: &mut Vec<f64>) {
-    fill(body, topology, x, |felt| felt.strain, principal, out);
+    fill(body, topology, x, &[], |felt| felt.strain, principal, out);
 }
 
 fn fill(
     body: &BodyModel,
     topology: &Topology,
     x: &[DVec3],
+    plastic: &[DMat3],
     tensor: fn(&Felt) -> DMat3,
     number: fn(DMat3) -> f64,
     out: &mut Vec<f64>,
@@ -44,7 +53,7 @@ fn fill(
     }
     let mut sums = vec![(0.0, DMat3::ZERO); x.len()];
     for energy in &body.energies {
-        energy.visit_felt(topology, x, &mut |particle, felt| {
+        energy.visit_felt(topology, x, plastic, &mut |particle, felt| {
             let (volume, sum) = &mut sums[particle as usize];
             *volume += felt.volume;
             *sum += tensor(felt) * felt.volume;
@@ -80,7 +89,7 @@ mod tests {
     use super::*;
     use crate::ModelBuilder;
     use crate::math::rotation;
-    use crate::scene::{Ball, Block, Body, Cells, Embed, Scene, Shape, SolidLaw};
+    use crate::scene::{Ball, Block, Body, Cells, Embed, Plasticity, Scene, Shape, SolidLaw};
 
     const YOUNG: f64 = 2e4;
     const POISSON: f64 = 0.3;
@@ -130,7 +139,7 @@ mod tests {
 
     fn fields(body: &BodyModel, x: &[DVec3]) -> [Vec<f64>; 2] {
         let (mut stress, mut strain) = (vec![3.0], Vec::new());
-        vertex_stress(body, &body.topology, x, &mut stress);
+        vertex_stress(body, &body.topology, x, &[], &mut stress);
         vertex_solid_strain(body, &body.topology, x, &mut strain);
         assert_eq!((stress.len(), strain.len()), (x.len(), x.len()));
         [stress, strain]
@@ -204,5 +213,53 @@ mod tests {
         let rigid = model(Shape::Ball(Ball::default()), None, SolidLaw::Polar, true);
         let [stress, strain] = fields(&rigid, &deformed(&rigid, |p| p * 2.0));
         assert!(stress.iter().chain(&strain).all(|v| *v == 0.0));
+    }
+
+    #[test]
+    fn a_bar_drawn_until_it_gives_way_has_its_yield_stress() {
+        let yield_stress = 500.0;
+        let turn = rotation(DVec3::new(20.0, 50.0, 130.0));
+        for (cut, law) in [
+            (Cells::Hexahedra, SolidLaw::Polar),
+            (Cells::Hexahedra, SolidLaw::Qr),
+            (Cells::Five, SolidLaw::Polar),
+            (Cells::Five, SolidLaw::Qr),
+        ] {
+            let body = Body {
+                shape: Shape::Block(Block { size: [0.6, 0.2, 0.3], cells: [6, 2, 3], cut }),
+                law: Some(law),
+                density: Some(1000.0),
+                young_modulus: Some(YOUNG),
+                poisson_ratio: Some(POISSON),
+                plasticity: Some(Plasticity { yield_stress, creep: None, max_strain: 1.0 }),
+                ..Body::default()
+            };
+            let scene = Scene { bodies: vec![body], ..Scene::default() };
+            let body = ModelBuilder::new(&scene).build().unwrap().bodies.remove(0);
+            let count = body.energies.iter().map(|e| e.plastic_elements()).sum();
+            let mut plastic = vec![DMat3::IDENTITY; count];
+            let stress = |x: &[DVec3], plastic: &[DMat3]| {
+                let mut out = Vec::new();
+                vertex_stress(&body, &body.topology, x, plastic, &mut out);
+                out
+            };
+            // Drawn by a tenth, four times as far as it yields at, without a change of volume.
+            let strain = 0.1;
+            let drawn = DVec3::new(1.0 + strain, 1.0 - 0.5 * strain, 1.0 - 0.5 * strain);
+            let x = deformed(&body, |p| turn * (drawn * p));
+            // Without plastic flow: 3 μ times the strain.
+            let elastic = 3.0 * YOUNG / (2.0 * (1.0 + POISSON)) * strain;
+            assert!(stress(&x, &plastic).iter().all(|s| (s / elastic - 1.0).abs() < 1e-9));
+            for energy in &body.energies {
+                energy.flow(&x, 0.01, &mut plastic);
+            }
+            for s in stress(&x, &plastic) {
+                assert!((s / yield_stress - 1.0).abs() < 1e-9, "{cut:?} {law:?}: {s} Pa");
+            }
+            // Strain is still what is seen.
+            let mut strains = Vec::new();
+            vertex_solid_strain(&body, &body.topology, &x, &mut strains);
+            assert!(strains.iter().all(|e| (e / strain - 1.0).abs() < 1e-9), "{cut:?} {law:?}");
+        }
     }
 }

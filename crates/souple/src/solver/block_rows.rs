@@ -4,12 +4,33 @@
 //! number of threads. The Galerkin product LᵀAL takes weights that are the same for x, y and z. Both halves are stored: a product that
 //! reads rows alone can be shared among threads, which is worth twice the memory.
 
+use std::collections::BTreeMap;
+
 use glam::{DMat3, DVec3};
 
 use crate::energy::PairBlock;
-use crate::lanes::{Instructions, Kernel, Lanes};
-use crate::math::four::{Four, Number, widen};
 use crate::parallel::Parallel;
+
+/// A vector of 32-bit numbers; the fourth is not of use.
+pub(super) type Single = [f32; 4];
+
+/// The same vector in 64 bits, times a factor.
+#[inline(always)]
+pub(super) fn widened(v: Single, scale: f64) -> DVec3 {
+    DVec3::new(f64::from(v[0]), f64::from(v[1]), f64::from(v[2])) * scale
+}
+
+/// The same vector in 32 bits, times a factor.
+#[inline(always)]
+pub(super) fn single(v: DVec3, scale: f64) -> Single {
+    [(v.x * scale) as f32, (v.y * scale) as f32, (v.z * scale) as f32, 0.0]
+}
+
+/// sum + a s.
+#[inline(always)]
+fn plus(sum: Single, a: Single, s: f32) -> Single {
+    [sum[0] + a[0] * s, sum[1] + a[1] * s, sum[2] + a[2] * s, sum[3] + a[3] * s]
+}
 
 /// A square matrix of 3×3 blocks, in rows whose columns ascend.
 #[derive(Debug, Default)]
@@ -69,6 +90,12 @@ impl Weights {
 
     /// What row r takes of `from`.
     #[inline(always)]
+    pub(super) fn gather_single(&self, r: usize, from: &[Single]) -> Single {
+        self.row(r).iter().fold([0.0; 4], |sum, (c, w)| plus(sum, from[*c as usize], *w as f32))
+    }
+
+    /// What row r takes of `from`, exactly.
+    #[cfg(test)]
     pub(super) fn gather(&self, r: usize, from: &[DVec3]) -> DVec3 {
         self.row(r).iter().fold(DVec3::ZERO, |sum, (c, w)| sum + from[*c as usize] * *w)
     }
@@ -219,10 +246,10 @@ impl BlockRows {
     }
 }
 
-/// The same matrix in 32 bits, for work that need not be exact; sums are taken in 64. Half of what would have to be read.
+/// The same matrix in 32 bits, for work that need not be exact, as are sums: half of what would have to be read, and no number is made longer.
 ///
-/// Nodes are coloured so that no two of one colour are joined (in the order they come, each with the first colour that none of its neighbours has). Rows
-/// stand by colour, and in a row come the columns of lower colours, then the diagonal, then those of higher colours. It is exactly symmetric.
+/// Nodes have colours, no two of one colour are joined. Rows stand by colour, and in a row come the columns of lower colours, then the diagonal, then those of higher
+/// colours. It is exactly symmetric. Rows with the same numbers, as most have inside a body of one material, have them once: what is read again and again stays near.
 #[derive(Debug, Default)]
 pub(super) struct SingleRows {
     /// The node of each row.
@@ -233,6 +260,8 @@ pub(super) struct SingleRows {
     /// Where the diagonal of each row stands.
     middle: Vec<usize>,
     columns: Vec<u32>,
+    /// At which block the numbers of each row begin.
+    blocks: Vec<usize>,
     /// Nine numbers of each block, by columns, and three more at the end.
     numbers: Vec<f32>,
 }
@@ -251,15 +280,18 @@ pub(super) enum Columns {
 }
 
 impl SingleRows {
-    pub(super) fn new(matrix: &BlockRows) -> SingleRows {
-        let colour = colours(matrix);
+    /// Of a matrix whose nodes have these colours.
+    pub(super) fn new(matrix: &BlockRows, colour: &[usize]) -> SingleRows {
         let mut nodes: Vec<u32> = (0..matrix.len() as u32).collect();
         nodes.sort_by_key(|v| colour[*v as usize]);
         let most = colour.iter().max().map_or(0, |c| c + 1);
         let colours = (0..=most).map(|c| nodes.partition_point(|v| colour[*v as usize] < c)).collect();
         let mut rows = SingleRows { nodes, colours, start: vec![0], ..SingleRows::default() };
+        let mut known: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
+        let mut numbers: Vec<f32> = Vec::new();
         for &node in &rows.nodes {
             let r = node as usize;
+            numbers.clear();
             let mut row: Vec<(u32, &DMat3)> = matrix.row(r).collect();
             row.sort_by_key(|(column, _)| (colour[*column as usize], *column));
             for (column, block) in row {
@@ -273,9 +305,14 @@ impl SingleRows {
                     block = (block + block.transpose()) * 0.5;
                 }
                 rows.columns.push(column);
-                rows.numbers.extend(block.to_cols_array().map(|number| number as f32));
+                numbers.extend(block.to_cols_array().map(|number| number as f32));
             }
             rows.start.push(rows.columns.len());
+            let at = *known.entry(numbers.iter().map(|n| n.to_bits()).collect()).or_insert_with(|| {
+                rows.numbers.extend(&numbers);
+                (rows.numbers.len() - numbers.len()) / 9
+            });
+            rows.blocks.push(at);
         }
         rows.numbers.extend([0.0; 3]);
         rows
@@ -307,7 +344,7 @@ impl SingleRows {
 
     /// The block on the diagonal of a row, as rounded.
     pub(super) fn diagonal(&self, row: usize) -> DMat3 {
-        let numbers = &self.numbers[9 * self.middle[row]..];
+        let numbers = &self.numbers[9 * (self.blocks[row] + self.middle[row] - self.start[row])..];
         DMat3::from_cols_array(&std::array::from_fn(|k| f64::from(numbers[k])))
     }
 
@@ -316,19 +353,51 @@ impl SingleRows {
         &self,
         first: usize,
         columns: Columns,
-        d: &[DVec3],
-        out: &mut [DVec3],
+        d: &[Single],
+        out: &mut [Single],
         parallel: &Parallel,
     ) {
-        let instructions = Instructions::detect();
-        parallel.heavy_blocks(out, |start, out| {
-            instructions.run(Multiply { matrix: self, first: first + start, columns, d, out });
-        });
+        parallel.heavy_blocks(out, |start, out| self.multiply_rows(first + start, columns, d, out));
+    }
+
+    fn multiply_rows(&self, first: usize, columns: Columns, d: &[Single], out: &mut [Single]) {
+        for (k, out) in out.iter_mut().enumerate() {
+            let row = first + k;
+            let (start, middle, end) = (self.start[row], self.middle[row], self.start[row + 1]);
+            // Three sums: one would wait for itself.
+            let mut sums = [[0.0; 4]; 3];
+            match columns {
+                Columns::Lower => self.add(&mut sums, row, start, middle, d),
+                Columns::Higher => self.add(&mut sums, row, middle + 1, end, d),
+                Columns::Others => {
+                    self.add(&mut sums, row, start, middle, d);
+                    self.add(&mut sums, row, middle + 1, end, d);
+                }
+                Columns::All => self.add(&mut sums, row, start, end, d),
+            }
+            let [a, b, c] = sums;
+            *out = [a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2], 0.0];
+        }
+    }
+
+    /// Adds blocks times vectors. What the fourth of each four sums up belongs to nobody.
+    #[inline(always)]
+    fn add(&self, sums: &mut [Single; 3], row: usize, start: usize, end: usize, d: &[Single]) {
+        let first = self.blocks[row] + start - self.start[row];
+        let numbers = &self.numbers[9 * first..9 * (first + end - start) + 3];
+        for (k, column) in self.columns[start..end].iter().enumerate() {
+            let v = d[*column as usize];
+            let Some(block) = numbers[9 * k..].first_chunk::<12>() else { break };
+            let [a, b, c, e, f, g, h, i, j, o, ..] = *block;
+            sums[0] = plus(sums[0], [a, b, c, e], v[0]);
+            sums[1] = plus(sums[1], [e, f, g, h], v[1]);
+            sums[2] = plus(sums[2], [h, i, j, o], v[2]);
+        }
     }
 }
 
-/// A colour for each row, so that rows that are joined differ.
-fn colours(matrix: &BlockRows) -> Vec<usize> {
+/// A colour for each row, so that rows that are joined differ: in the order they come, each the first that none of its neighbours has.
+pub(super) fn colours(matrix: &BlockRows) -> Vec<usize> {
     let mut colour = vec![usize::MAX; matrix.len()];
     let mut taken_by: Vec<usize> = Vec::new();
     for r in 0..matrix.len() {
@@ -347,60 +416,11 @@ fn colours(matrix: &BlockRows) -> Vec<usize> {
     colour
 }
 
-struct Multiply<'a> {
-    matrix: &'a SingleRows,
-    first: usize,
-    columns: Columns,
-    d: &'a [DVec3],
-    out: &'a mut [DVec3],
-}
-
-impl Kernel for Multiply<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<L: Lanes>(self) {
-        let Multiply { matrix, first, columns, d, out } = self;
-        let zero = Four::splat(0.0);
-        for (k, out) in out.iter_mut().enumerate() {
-            let row = first + k;
-            let (start, middle, end) = (matrix.start[row], matrix.middle[row], matrix.start[row + 1]);
-            // Three sums: one would wait for itself.
-            let mut sums = [zero; 3];
-            match columns {
-                Columns::Lower => matrix.add(&mut sums, start, middle, d),
-                Columns::Higher => matrix.add(&mut sums, middle + 1, end, d),
-                Columns::Others => {
-                    matrix.add(&mut sums, start, middle, d);
-                    matrix.add(&mut sums, middle + 1, end, d);
-                }
-                Columns::All => matrix.add(&mut sums, start, end, d),
-            }
-            let [x, y, z, _] = (sums[0] + sums[1] + sums[2]).0;
-            *out = DVec3::new(x, y, z);
-        }
-    }
-}
-
-impl SingleRows {
-    /// Adds blocks times vectors. What the fourth of each four sums up belongs to nobody.
-    #[inline(always)]
-    fn add(&self, sums: &mut [Four; 3], start: usize, end: usize, d: &[DVec3]) {
-        let numbers = &self.numbers[9 * start..9 * end + 3];
-        for (k, column) in self.columns[start..end].iter().enumerate() {
-            let v = d[*column as usize];
-            let Some(block) = numbers[9 * k..].first_chunk::<12>() else { break };
-            let [a, b, c, e, f, g, h, i, j, o, ..] = *block;
-            sums[0] = sums[0] + widen([a, b, c, e]) * Four::splat(v.x);
-            sums[1] = sums[1] + widen([e, f, g, h]) * Four::splat(v.y);
-            sums[2] = sums[2] + widen([h, i, j, o]) * Four::splat(v.z);
-        }
-    }
-}
-
 /// The symmetric block with these six numbers times a vector.
 #[inline(always)]
-pub(super) fn times_symmetric([xx, xy, xz, yy, yz, zz]: [f64; 6], r: DVec3) -> DVec3 {
-    DVec3::new(xx * r.x + xy * r.y + xz * r.z, xy * r.x + yy * r.y + yz * r.z, xz * r.x + yz * r.y + zz * r.z)
+pub(super) fn times_symmetric([xx, xy, xz, yy, yz, zz]: [f32; 6], r: Single) -> Single {
+    let [x, y, z, _] = r;
+    [xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z, 0.0]
 }
 
 #[cfg(test)]
@@ -435,20 +455,19 @@ mod tests {
     }
 
     #[test]
-    fn products_in_32_bits_are_near_and_have_the_same_bits_with_any_instructions() {
+    fn products_in_32_bits_are_near() {
         let (matrix, parallel) = (matrix(6), Parallel::default());
-        let single = SingleRows::new(&matrix);
+        let single = SingleRows::new(&matrix, &colours(&matrix));
         let n = matrix.len();
         let d: Vec<DVec3> =
             (0..n as u64).map(|i| DVec3::from([0, 1, 2].map(|k| uniform(9, 3 * i + k) - 0.5))).collect();
         let mut exact = vec![DVec3::ZERO; n];
         matrix.multiply(&d, &mut exact, &parallel);
-        let products = |columns: Columns| {
-            let (mut out, mut plain) = (vec![DVec3::ZERO; n], vec![DVec3::ZERO; n]);
-            single.multiply(0, columns, &d, &mut out, &parallel);
-            Instructions::Plain.run(Multiply { matrix: &single, first: 0, columns, d: &d, out: &mut plain });
-            assert_eq!(out, plain, "instructions change bits");
-            out
+        let rounded: Vec<Single> = d.iter().map(|d| super::single(*d, 1.0)).collect();
+        let products = |columns: Columns| -> Vec<DVec3> {
+            let mut out = vec![[0.0; 4]; n];
+            single.multiply(0, columns, &rounded, &mut out, &parallel);
+            out.into_iter().map(|v| widened(v, 1.0)).collect()
         };
         let [lower, higher, others, all] =
             [Columns::Lower, Columns::Higher, Columns::Others, Columns::All].map(products);

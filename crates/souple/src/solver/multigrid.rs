@@ -4,8 +4,8 @@
 //! grid that is small enough to be factored. Between grids values are interpolated along the edges of the larger cells (L), and a coarse
 //! matrix is the fine one seen through them, LᵀAL: so that forces and stiffness of partly filled cells are averaged by themselves. The
 //! smoother is Gauss and Seidel's, colour by colour, forth on the way down and back on the way up, which makes a V-cycle a symmetric matrix, or a few
-//! conjugate gradients, the seed's, which do not; the full cycle starts on the coarsest grid and goes up by V-cycles. Matrices are read as 32-bit numbers,
-//! twice per cycle: a cycle waits for memory, and is a preconditioner in any case.
+//! conjugate gradients, the seed's, which do not; the full cycle starts on the coarsest grid and goes up by V-cycles. All of it is done in 32-bit numbers, with a
+//! right-hand side that is made as large as 1 first: a cycle is a preconditioner in any case, and matrices are read twice in each.
 //!
 //! Promised: a function of the matrix, the lattice and the settings alone; the same bits for any number of threads. Memory and time per cycle
 //! grow with the number of nodes, the number of iterations hardly. Bodies with cells of several sizes have their own grids: as the smallest cells are joined,
@@ -14,7 +14,9 @@
 
 use glam::{DMat3, DVec3};
 
-use super::block_rows::{BlockRows, Columns, SingleRows, Weights, times_symmetric};
+use super::block_rows::{
+    BlockRows, Columns, Single, SingleRows, Weights, colours, single, times_symmetric, widened,
+};
 use super::cholesky::BlockCholesky;
 use super::conjugate_gradient::inverse_spd;
 use super::panels::Panels;
@@ -39,17 +41,17 @@ const ENOUGH: f64 = 1e-4;
 struct Level {
     matrix: SingleRows,
     /// Inverse blocks of the diagonal, symmetric, by row.
-    inverse: Vec<[f64; 6]>,
+    inverse: Vec<[f32; 6]>,
     /// From the next grid to this one, and back.
     up: Weights,
     down: Weights,
     /// Right-hand side, solution, residual.
-    b: Vec<DVec3>,
-    x: Vec<DVec3>,
-    r: Vec<DVec3>,
+    b: Vec<Single>,
+    x: Vec<Single>,
+    r: Vec<Single>,
     /// Scratch of the smoother; products stand by row.
-    d: Vec<DVec3>,
-    products: Vec<DVec3>,
+    d: Vec<Single>,
+    products: Vec<Single>,
     partial: Vec<f64>,
 }
 
@@ -62,6 +64,9 @@ pub(super) struct Multigrid {
     /// The same in a faster form.
     panels: Option<Panels>,
     unknown: Vec<f64>,
+    /// What is solved for, and how large that is.
+    given: Vec<DVec3>,
+    size: f64,
 }
 
 /// Three edges of the smallest cells of a body, where the lattice begins, and how many of them an edge of the largest has: of its hexahedra, or of its first
@@ -136,6 +141,15 @@ fn coarsen(fine: &[Place]) -> (Vec<Place>, Weights) {
     (coarse, weights)
 }
 
+/// A colour for each row, so that rows that are joined differ: by whether places are odd, so that what lies around a node is coloured alike everywhere; where cells
+/// differ in size that is not enough.
+fn colours_at(matrix: &BlockRows, places: &[Place]) -> Vec<usize> {
+    let odd = |p: &Place| p.iter().enumerate().map(|(k, p)| (*p as usize & 1) << k).sum::<usize>();
+    let found: Vec<usize> = places.iter().map(odd).collect();
+    let differ = |r: usize| matrix.row(r).all(|(c, _)| c as usize == r || found[c as usize] != found[r]);
+    if (0..matrix.len()).all(differ) { found } else { colours(matrix) }
+}
+
 impl Multigrid {
     /// Makes the grids of a matrix whose rows lie at these places; tells whether it could.
     pub(super) fn build(&mut self, settings: Settings, matrix: BlockRows, places: Vec<Place>) -> bool {
@@ -153,12 +167,13 @@ impl Multigrid {
             }
             let down = up.transposed(coarse.len());
             let next = matrix.galerkin(&up, &down);
-            self.levels.push(Level::new(&matrix, up, down));
+            self.levels.push(Level::new(&matrix, &places, up, down));
             (matrix, places) = (next, coarse);
         }
         let factored = self.factor(&matrix) && self.levels.iter().all(|level| level.matrix.is_finite());
         self.panels = self.cholesky.panels();
-        self.levels.push(Level { b: vec![DVec3::ZERO; matrix.len()], ..Level::default() });
+        self.levels.push(Level { b: vec![[0.0; 4]; matrix.len()], ..Level::default() });
+        self.given = vec![DVec3::ZERO; self.levels[0].b.len()];
         factored
     }
 
@@ -198,7 +213,13 @@ impl Multigrid {
     /// One cycle for the right-hand side that `load` gives per row; the solution is read by [`Multigrid::at`].
     pub(super) fn solve(&mut self, load: impl Fn(usize) -> DVec3, parallel: &Parallel) {
         let Some(first) = self.levels.first_mut() else { return };
-        first.b.iter_mut().enumerate().for_each(|(i, b)| *b = load(i));
+        self.size = 0.0;
+        for (i, given) in self.given.iter_mut().enumerate() {
+            *given = load(i);
+            self.size = self.size.max(given.abs().max_element());
+        }
+        let share = if self.size > 0.0 { 1.0 / self.size } else { 1.0 };
+        first.b.iter_mut().zip(&self.given).for_each(|(b, given)| *b = single(*given, share));
         let Multigrid { cholesky, panels, unknown, .. } = self;
         let mut bottom = Bottom { cholesky, panels: panels.as_mut(), unknown };
         match self.settings.cycle {
@@ -210,7 +231,7 @@ impl Multigrid {
     /// What [`Multigrid::solve`] found for a row.
     #[inline(always)]
     pub(super) fn at(&self, row: usize) -> DVec3 {
-        self.levels.first().map_or(DVec3::ZERO, |level| level.x[row])
+        self.levels.first().map_or(DVec3::ZERO, |level| widened(level.x[row], self.size))
     }
 }
 
@@ -224,13 +245,13 @@ struct Bottom<'a> {
 impl Bottom<'_> {
     fn solve(&mut self, level: &mut Level) {
         self.unknown.clear();
-        self.unknown.extend(level.b.iter().flat_map(|b| b.to_array()));
+        self.unknown.extend(level.b.iter().flat_map(|b| widened(*b, 1.0).to_array()));
         match &mut self.panels {
             Some(panels) => panels.solve(self.unknown),
             None => self.cholesky.solve(self.unknown, 1),
         }
         level.x.clear();
-        level.x.extend(self.unknown.chunks_exact(3).map(DVec3::from_slice));
+        level.x.extend(self.unknown.chunks_exact(3).map(|x| single(DVec3::from_slice(x), 1.0)));
     }
 }
 
@@ -266,12 +287,29 @@ fn full_cycle(levels: &mut [Level], settings: Settings, bottom: &mut Bottom, par
     }
 }
 
+#[inline(always)]
+fn minus(a: Single, b: Single) -> Single {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2], 0.0]
+}
+
+/// a + b s.
+#[inline(always)]
+fn along(a: Single, b: Single, s: f32) -> Single {
+    [a[0] + b[0] * s, a[1] + b[1] * s, a[2] + b[2] * s, 0.0]
+}
+
+#[inline(always)]
+fn inner(a: Single, b: Single) -> f64 {
+    f64::from(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
+}
+
 impl Level {
-    fn new(matrix: &BlockRows, up: Weights, down: Weights) -> Level {
-        let matrix = SingleRows::new(matrix);
+    fn new(matrix: &BlockRows, places: &[Place], up: Weights, down: Weights) -> Level {
+        let matrix = SingleRows::new(matrix, &colours_at(matrix, places));
         let n = matrix.len();
-        let zero = || vec![DVec3::ZERO; n];
-        let inverse = (0..n).map(|row| inverse_spd(matrix.diagonal(row))).collect();
+        let zero = || vec![[0.0; 4]; n];
+        let inverse =
+            (0..n).map(|row| inverse_spd(matrix.diagonal(row)).map(|number| number as f32)).collect();
         let (b, x, r, d, products) = (zero(), zero(), zero(), zero(), zero());
         Level { matrix, inverse, up, down, b, x, r, d, products, ..Level::default() }
     }
@@ -279,7 +317,7 @@ impl Level {
     /// Improves `x`, or what is found from 0, and leaves its residual.
     fn smooth_down(&mut self, settings: Settings, from_zero: bool, parallel: &Parallel) {
         if from_zero {
-            self.x.fill(DVec3::ZERO);
+            self.x.fill([0.0; 4]);
         }
         match settings.smoother {
             Smoother::GaussSeidel => {
@@ -295,7 +333,7 @@ impl Level {
                     // Each row was right when it was solved: what has come later is all that is left.
                     self.matrix.multiply(0, Columns::Higher, &self.x, &mut self.products, parallel);
                     for (v, product) in self.matrix.nodes().iter().zip(&self.products) {
-                        self.r[*v as usize] = -*product;
+                        self.r[*v as usize] = product.map(|p| -p);
                     }
                 } else {
                     self.find_residual(parallel);
@@ -332,7 +370,7 @@ impl Level {
         self.matrix.multiply(rows.start, columns, &self.x, products, parallel);
         let nodes = self.matrix.nodes()[rows.clone()].iter().zip(&self.inverse[rows]);
         for ((v, inverse), product) in nodes.zip(products) {
-            self.x[*v as usize] = times_symmetric(*inverse, self.b[*v as usize] - *product);
+            self.x[*v as usize] = times_symmetric(*inverse, minus(self.b[*v as usize], *product));
         }
     }
 
@@ -340,37 +378,40 @@ impl Level {
     fn find_residual(&mut self, parallel: &Parallel) {
         self.matrix.multiply(0, Columns::All, &self.x, &mut self.products, parallel);
         for (v, product) in self.matrix.nodes().iter().zip(&self.products) {
-            self.r[*v as usize] = self.b[*v as usize] - *product;
+            self.r[*v as usize] = minus(self.b[*v as usize], *product);
         }
     }
 
     /// The right-hand side of the next grid from this one's residual.
     fn restrict_residual(&self, next: &mut Level, parallel: &Parallel) {
         parallel.heavy_blocks(&mut next.b, |start, block| {
-            block.iter_mut().enumerate().for_each(|(k, b)| *b = self.down.gather(start + k, &self.r));
+            block.iter_mut().enumerate().for_each(|(k, b)| *b = self.down.gather_single(start + k, &self.r));
         });
     }
 
     /// The same from its right-hand side.
     fn restrict_load(&self, next: &mut Level, parallel: &Parallel) {
         parallel.heavy_blocks(&mut next.b, |start, block| {
-            block.iter_mut().enumerate().for_each(|(k, b)| *b = self.down.gather(start + k, &self.b));
+            block.iter_mut().enumerate().for_each(|(k, b)| *b = self.down.gather_single(start + k, &self.b));
         });
     }
 
     /// x = L `coarse`.
-    fn interpolate(&mut self, coarse: &[DVec3], parallel: &Parallel) {
+    fn interpolate(&mut self, coarse: &[Single], parallel: &Parallel) {
         let up = &self.up;
         parallel.heavy_blocks(&mut self.x, |start, block| {
-            block.iter_mut().enumerate().for_each(|(k, x)| *x = up.gather(start + k, coarse));
+            block.iter_mut().enumerate().for_each(|(k, x)| *x = up.gather_single(start + k, coarse));
         });
     }
 
     /// x += L `coarse`.
-    fn add_correction(&mut self, coarse: &[DVec3], parallel: &Parallel) {
+    fn add_correction(&mut self, coarse: &[Single], parallel: &Parallel) {
         let up = &self.up;
         parallel.heavy_blocks(&mut self.x, |start, block| {
-            block.iter_mut().enumerate().for_each(|(k, x)| *x += up.gather(start + k, coarse));
+            block
+                .iter_mut()
+                .enumerate()
+                .for_each(|(k, x)| *x = along(*x, up.gather_single(start + k, coarse), 1.0));
         });
     }
 
@@ -382,12 +423,12 @@ impl Level {
             let before = size;
             let (inverse, r, nodes) = (&self.inverse, &self.r, self.matrix.nodes());
             let z = |row: usize| times_symmetric(inverse[row], r[nodes[row] as usize]);
-            size = parallel.sum(r.len(), &mut self.partial, |row| r[nodes[row] as usize].dot(z(row)));
+            size = parallel.sum(r.len(), &mut self.partial, |row| inner(r[nodes[row] as usize], z(row)));
             let turn = if sweep == 0 { 0.0 } else { size / before };
             for (row, v) in nodes.iter().enumerate() {
                 let d = &mut self.d[*v as usize];
                 // Not `*d * 0`: what is left there from before need not be finite.
-                *d = if sweep == 0 { z(row) } else { z(row) + *d * turn };
+                *d = if sweep == 0 { z(row) } else { along(z(row), *d, turn as f32) };
             }
             first = if sweep == 0 { size } else { first };
             // Also if there was nothing to do at all.
@@ -396,12 +437,12 @@ impl Level {
             }
             self.matrix.multiply(0, Columns::All, &self.d, &mut self.products, parallel);
             let (d, products) = (&self.d, &self.products);
-            let along = |row: usize| d[nodes[row] as usize].dot(products[row]);
-            let step = size / parallel.sum(products.len(), &mut self.partial, along);
+            let curvature = |row: usize| inner(d[nodes[row] as usize], products[row]);
+            let step = (size / parallel.sum(products.len(), &mut self.partial, curvature)) as f32;
             for (v, product) in nodes.iter().zip(products) {
                 let i = *v as usize;
-                self.x[i] += self.d[i] * step;
-                self.r[i] -= *product * step;
+                self.x[i] = along(self.x[i], self.d[i], step);
+                self.r[i] = along(self.r[i], *product, -step);
             }
         }
     }
@@ -520,14 +561,15 @@ mod tests {
         let (a, b) = (noise(matrix.len(), 1), noise(matrix.len(), 2));
         let (za, zb) = (cycle(&mut multigrid, &a, &parallel), cycle(&mut multigrid, &b, &parallel));
         let (ab, ba) = (dot(&za, &b), dot(&a, &zb));
-        assert!((ab - ba).abs() < 1e-10 * (dot(&za, &a) * dot(&zb, &b)).sqrt(), "{ab} {ba}");
+        // To rounding, of 32 bits.
+        assert!((ab - ba).abs() < 1e-5 * (dot(&za, &a) * dot(&zb, &b)).sqrt(), "{ab} {ba}");
         assert!(dot(&za, &a) > 0.0);
         // And linear.
         let sum: Vec<DVec3> = a.iter().zip(&b).map(|(a, b)| *a + *b * 3.0).collect();
         let z = cycle(&mut multigrid, &sum, &parallel);
         let off = (0..z.len()).map(|i| (z[i] - za[i] - zb[i] * 3.0).length()).fold(0.0, f64::max);
         let most = z.iter().map(|z| z.length()).fold(0.0, f64::max);
-        assert!(off < 1e-12 * most, "{off} of {most}");
+        assert!(off < 1e-5 * most, "{off} of {most}");
     }
 
     #[test]

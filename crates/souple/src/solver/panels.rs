@@ -1,17 +1,16 @@
 //! A factored matrix kept for many solves that need not be exact: panels of 32-bit numbers, half of what would have to be read.
 //!
 //! The columns of L that have the same rows are a panel: a triangle T on top of the rows B below it. What is kept is T⁻¹ on top of B T⁻¹, so
-//! that both passes of a solve, L⁻¹ and L⁻ᵀ, are one product with each panel. Numbers are rounded to 32 bits, sums are taken in 64, four at
-//! a time: a solve waits for memory, not for arithmetic.
+//! that both passes of a solve, L⁻¹ and L⁻ᵀ, are one product with each panel. Numbers and sums are of 32 bits, eight at a time; what is solved for is made as large as 1
+//! first, so that none is too large or too small for them.
 //!
-//! Promised: whatever is rounded, what it multiplies with is symmetric and positive definite, as a preconditioner must be; the same factor
-//! gives the same bits with any instructions. Not promised: that it is near the inverse of a matrix that is too much for 32 bits: [`Panels::is_near`] tells.
+//! Promised: the same factor gives the same bits with any instructions. What it multiplies with is symmetric and positive definite, as a preconditioner must be, but for
+//! what sums are rounded by. Not promised: that it is near the inverse of a matrix that is too much for 32 bits: [`Panels::is_near`] tells.
 
 use faer::sparse::linalg::cholesky::supernodal::SupernodalLltRef;
 use faer::sparse::linalg::cholesky::{SymbolicCholesky, SymbolicCholeskyRaw};
 
-use crate::lanes::{Instructions, Kernel, Lanes};
-use crate::math::four::{Four, Number, widen};
+use crate::lanes::{Eight, Instructions, Kernel, Lanes, WIDTH};
 use crate::math::uniform;
 
 /// Columns with the same rows.
@@ -24,22 +23,27 @@ struct Panel {
     rows: (usize, usize),
     /// Where its numbers begin.
     values: usize,
-    /// Fours in a column.
-    fours: usize,
+    /// Eights in a column.
+    eights: usize,
 }
+
+/// Eight rows of a column, where registers like to read them.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct Rows(Eight);
 
 /// The panels of a factor.
 #[derive(Debug, Default)]
 pub(super) struct Panels {
     panels: Vec<Panel>,
     rows: Vec<u32>,
-    /// Four rows of a column at a time.
-    values: Vec<[f32; 4]>,
+    /// Eight rows of a column at a time.
+    values: Vec<Rows>,
     /// Which unknown stands at each place.
     order: Vec<u32>,
-    ordered: Vec<f64>,
-    column: Vec<[f64; 4]>,
-    sums: Vec<[f64; 4]>,
+    ordered: Vec<f32>,
+    column: Vec<Eight>,
+    sums: Vec<Eight>,
 }
 
 /// How much a solution may differ from the exact one to count as near.
@@ -60,30 +64,30 @@ impl Panels {
         for s in 0..raw.n_supernodes() {
             let supernode = factor.supernode(s);
             let (below, columns) = (supernode.pattern(), supernode.val().ncols());
-            let fours = (columns + below.len()).div_ceil(4);
+            let eights = (columns + below.len()).div_ceil(WIDTH);
             let rows = (out.rows.len(), out.rows.len() + below.len());
             out.panels.push(Panel {
                 start: supernode.start(),
                 columns,
                 rows,
                 values: out.values.len(),
-                fours,
+                eights,
             });
             out.rows.extend(below.iter().map(|&i| i as u32));
-            highest = highest.max(fours);
+            highest = highest.max(eights);
             let matrix = supernode.val();
             let entry = |i: usize, j: usize| matrix[(i, j)];
             let height = columns + below.len();
             for column in times_inverse(entry, height, columns).chunks_exact(height) {
                 let padded = column
-                    .chunks(4)
-                    .map(|rows| std::array::from_fn(|k| rows.get(k).copied().unwrap_or(0.0) as f32));
+                    .chunks(WIDTH)
+                    .map(|rows| Rows(std::array::from_fn(|k| rows.get(k).copied().unwrap_or(0.0) as f32)));
                 out.values.extend(padded);
             }
         }
-        out.column.resize(highest, [0.0; 4]);
-        out.sums.resize(4 * highest, [0.0; 4]);
-        out.values.iter().flatten().all(|v| v.is_finite()).then_some(out)
+        out.column.resize(highest, [0.0; WIDTH]);
+        out.sums.resize(WIDTH * highest, [0.0; WIDTH]);
+        out.values.iter().all(|rows| rows.0.iter().all(|v| v.is_finite())).then_some(out)
     }
 
     /// Solves in place, nearly.
@@ -92,13 +96,17 @@ impl Panels {
     }
 
     fn solve_by(&mut self, instructions: Instructions, unknown: &mut [f64]) {
+        let largest = unknown.iter().fold(0.0f64, |largest, v| largest.max(v.abs()));
+        if largest == 0.0 {
+            return;
+        }
         for (at, &i) in self.ordered.iter_mut().zip(&self.order) {
-            *at = unknown[i as usize];
+            *at = (unknown[i as usize] / largest) as f32;
         }
         let Panels { panels, rows, values, ordered, column, sums, .. } = self;
         instructions.run(Solve { panels, rows, values, x: ordered, column, sums });
         for (at, &i) in self.ordered.iter().zip(&self.order) {
-            unknown[i as usize] = *at;
+            unknown[i as usize] = f64::from(*at) * largest;
         }
     }
 
@@ -146,10 +154,10 @@ fn times_inverse(entry: impl Fn(usize, usize) -> f64, height: usize, columns: us
 struct Solve<'a> {
     panels: &'a [Panel],
     rows: &'a [u32],
-    values: &'a [[f32; 4]],
-    x: &'a mut [f64],
-    column: &'a mut [[f64; 4]],
-    sums: &'a mut [[f64; 4]],
+    values: &'a [Rows],
+    x: &'a mut [f32],
+    column: &'a mut [Eight],
+    sums: &'a mut [Eight],
 }
 
 impl Kernel for Solve<'_> {
@@ -158,9 +166,9 @@ impl Kernel for Solve<'_> {
     fn run<L: Lanes>(self) {
         let Solve { panels, rows, values, x, column, sums } = self;
         for panel in panels {
-            let (out, values) = (&mut column[..panel.fours], &values[panel.values..]);
+            let (out, values) = (&mut column[..panel.eights], &values[panel.values..]);
             let top = panel.start..panel.start + panel.columns;
-            multiply(values, &x[top.clone()], out);
+            multiply::<L>(values, &x[top.clone()], out);
             let out = out.as_flattened();
             x[top].copy_from_slice(&out[..panel.columns]);
             for (&i, change) in rows[panel.rows.0..panel.rows.1].iter().zip(&out[panel.columns..]) {
@@ -168,7 +176,7 @@ impl Kernel for Solve<'_> {
             }
         }
         for panel in panels.iter().rev() {
-            let (given, values) = (&mut column[..panel.fours], &values[panel.values..]);
+            let (given, values) = (&mut column[..panel.eights], &values[panel.values..]);
             let top = panel.start..panel.start + panel.columns;
             let numbers = given.as_flattened_mut();
             numbers[..panel.columns].copy_from_slice(&x[top.clone()]);
@@ -178,10 +186,10 @@ impl Kernel for Solve<'_> {
                 *to = -x[i as usize];
             }
             rest.fill(0.0);
-            multiply_transposed(values, given, &mut sums[..panel.columns]);
+            multiply_transposed::<L>(values, given, &mut sums[..panel.columns]);
             // Apart from the loops that find them: compilers would turn the loops around for the sake of these sums.
-            for (x, [a, b, c, d]) in x[top].iter_mut().zip(&*sums) {
-                *x = (a + b) + (c + d);
+            for (x, [a, b, c, d, e, f, g, h]) in x[top].iter_mut().zip(&*sums) {
+                *x = ((a + b) + (c + d)) + ((e + f) + (g + h));
             }
         }
     }
@@ -192,8 +200,8 @@ const AT_ONCE: usize = 4;
 
 /// The product of a panel.
 #[inline(always)]
-fn multiply(values: &[[f32; 4]], x: &[f64], out: &mut [[f64; 4]]) {
-    out.fill([0.0; 4]);
+fn multiply<L: Lanes>(values: &[Rows], x: &[f32], out: &mut [Eight]) {
+    out.fill([0.0; WIDTH]);
     let (height, (many, few)) = (out.len(), x.as_chunks::<AT_ONCE>());
     let mut left = values;
     for x in many {
@@ -202,40 +210,41 @@ fn multiply(values: &[[f32; 4]], x: &[f64], out: &mut [[f64; 4]]) {
         let (c, rest) = rest.split_at(height);
         let (d, rest) = rest.split_at(height);
         left = rest;
-        let [xa, xb, xc, xd] = [Four::splat(x[0]), Four::splat(x[1]), Four::splat(x[2]), Four::splat(x[3])];
+        let (xa, xb, xc, xd) = (L::splat(x[0]), L::splat(x[1]), L::splat(x[2]), L::splat(x[3]));
         for ((((out, a), b), c), d) in out.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-            let more = widen(*a) * xa + widen(*b) * xb + (widen(*c) * xc + widen(*d) * xd);
-            *out = (Four(*out) + more).0;
+            let first = L::load(&a.0) * xa + L::load(&b.0) * xb;
+            let more = first + (L::load(&c.0) * xc + L::load(&d.0) * xd);
+            (L::load(out) + more).store(out);
         }
     }
     for x in few {
         let (a, rest) = left.split_at(height);
         left = rest;
         for (out, a) in out.iter_mut().zip(a) {
-            *out = (Four(*out) + widen(*a) * Four::splat(*x)).0;
+            (L::load(out) + L::load(&a.0) * L::splat(*x)).store(out);
         }
     }
 }
 
-/// The product of a panel on its side, as four sums for each column.
+/// The product of a panel on its side, as eight sums for each column.
 #[inline(always)]
-fn multiply_transposed(values: &[[f32; 4]], given: &[[f64; 4]], out: &mut [[f64; 4]]) {
+fn multiply_transposed<L: Lanes>(values: &[Rows], given: &[Eight], out: &mut [Eight]) {
     let (many, few) = given.as_chunks::<4>();
     for (out, column) in out.iter_mut().zip(values.chunks_exact(given.len())) {
         let (column, last) = column.as_chunks::<4>();
-        // Four sums of fours: one would wait for itself.
-        let zero = Four::splat(0.0);
+        // Four sums of eights: one would wait for itself.
+        let zero = L::splat(0.0);
         let (mut a, mut b, mut c, mut d) = (zero, zero, zero, zero);
         for (g, v) in many.iter().zip(column) {
-            a = a + widen(v[0]) * Four(g[0]);
-            b = b + widen(v[1]) * Four(g[1]);
-            c = c + widen(v[2]) * Four(g[2]);
-            d = d + widen(v[3]) * Four(g[3]);
+            a = a + L::load(&v[0].0) * L::load(&g[0]);
+            b = b + L::load(&v[1].0) * L::load(&g[1]);
+            c = c + L::load(&v[2].0) * L::load(&g[2]);
+            d = d + L::load(&v[3].0) * L::load(&g[3]);
         }
         for (g, v) in few.iter().zip(last) {
-            a = a + widen(*v) * Four(*g);
+            a = a + L::load(&v.0) * L::load(g);
         }
-        *out = ((a + b) + (c + d)).0;
+        ((a + b) + (c + d)).store(out);
     }
 }
 
@@ -286,12 +295,12 @@ mod tests {
         for (a, b) in near.iter().zip(&exact) {
             assert!((a - b).abs() < 1e-5 * size, "{a} {b}");
         }
-        // Symmetric: a · M b = b · M a.
+        // Symmetric, to rounding: a · M b = b · M a.
         let other: Vec<f64> = (0..n as u64).map(|i| uniform(8, i) - 0.5).collect();
         let mut image = other.clone();
         panels.solve(&mut image);
         let (one, two) = (dot(&right, &image), dot(&other, &near));
-        assert!((one - two).abs() < 1e-12 * dot(&right, &near).max(dot(&other, &image)), "{one} {two}");
+        assert!((one - two).abs() < 1e-5 * dot(&right, &near).max(dot(&other, &image)), "{one} {two}");
     }
 
     #[test]
