@@ -97,9 +97,10 @@ mod tests {
         let mut x = mesh.positions.clone();
         x.resize(surface.places(), DVec3::ZERO);
         let (middle, before) = (10 * 21 + 10, x.clone());
-        x[middle] += DVec3::new(0.12, 0.02, 0.12);
-        // What it is pushed over stands in its way.
-        x[middle + 2 * 21 + 2] += DVec3::new(0.0, 0.05, 0.0);
+        // It is pulled into a tent that stands three cells away, through its side.
+        let tent = middle + 3 * 21 + 3;
+        x[middle] = before[tent] + DVec3::Y * 0.1;
+        x[tent] += DVec3::Y * 0.2;
         assert!(!crossings(&x, &mesh.triangles).is_empty());
         let mut free = vec![0.5; x.len()];
         let mut rounds = 0;
