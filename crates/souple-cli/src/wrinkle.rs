@@ -338,7 +338,9 @@ fn character_scene(args: &WrinkleArgs) -> Result<(Scene, usize), Failure> {
     let ends = rig.clips[clip].channels.iter().filter_map(|channel| channel.times.last());
     let duration = ends.fold(0.0f64, |longest, end| longest.max(*end));
     let frames = (duration * args.fps).ceil() + 1.0;
-    if !(frames <= MAX_FRAMES) {
+    // What is not a number is too many, too.
+    let fits = frames <= MAX_FRAMES;
+    if !fits {
         let problem = format!("its clip '{}' would be {frames} frames", rig.clips[clip].name);
         return Err(Failure::file(path, problem, "give a smaller --fps"));
     }
@@ -358,11 +360,7 @@ fn character_scene(args: &WrinkleArgs) -> Result<(Scene, usize), Failure> {
         }],
         colliders: vec![Collider {
             name: "cloth".into(),
-            shape: ColliderShape::Skin(SkinShape {
-                character: WEARER.into(),
-                meshes,
-                ..SkinShape::default()
-            }),
+            shape: ColliderShape::Skin(SkinShape { character: WEARER.into(), meshes }),
             wrinkles: Some(wrinkling(args, args.radius.or(Some(fabric.fold_radius)))),
             ..Collider::default()
         }],
