@@ -192,10 +192,10 @@ impl Cutter {
         self.fold(outline, chord, trial.points, trial.places)
     }
 
-    /// How many chords are tried for a fold of a region.
+    /// How many chords are tried for a fold of a region: with none nothing is folded.
     fn chords_of(&self, outline: &[u32]) -> usize {
         let times = if self.area(outline) > LARGE * self.whole { FIRST_TIMES } else { 1 };
-        self.settings.chords.max(1) * times
+        self.settings.chords * times
     }
 
     /// The chords that are least curved, best first, no two of them near each other; one if it is taut.

@@ -123,7 +123,7 @@ scene_type! {
         pub tolerance: f64,
         /// Relative shortening of a chord up to which it counts as taut.
         pub taut: f64,
-        /// Chords tried for a fold; three times as many in what is more than half of the sheet.
+        /// Chords tried for a fold; three times as many in what is more than half of the sheet. With 0 nothing is folded.
         pub chords: usize,
         /// Times that regions without a fold are tried again, each after a relaxation.
         pub restarts: usize,
