@@ -102,6 +102,7 @@ pub fn write_baked_glb(
         first_morph += mesh.morphs.len();
     }
     file.add_bodies(bodies, clips, &animations)?;
+    file.drop_clips_in_which_nothing_moves(opened.rig.clips.len());
     file.finish()
 }
 

@@ -53,6 +53,24 @@ impl Additions {
         Ok(numbers)
     }
 
+    /// Leaves out what was added after the first `own` animations and moves nothing: the format has no empty ones.
+    pub(super) fn drop_clips_in_which_nothing_moves(&mut self, own: usize) {
+        let is_empty = |animation: &Value| animation["channels"].as_array().is_none_or(Vec::is_empty);
+        let left = with_list(&mut self.json, "animations", |animations| {
+            let mut number = 0;
+            animations.retain(|animation| {
+                number += 1;
+                number <= own || !is_empty(animation)
+            });
+            animations.len()
+        });
+        if left == 0
+            && let Some(json) = self.json.as_object_mut()
+        {
+            json.remove("animations");
+        }
+    }
+
     fn add_clip(&mut self, rig: &Rig, new: &NewClip, fps: f64) -> Result<usize, ExportError> {
         let number = with_list(&mut self.json, "animations", |animations| {
             animations.push(json!({ "name": new.name, "samplers": [], "channels": [] }));
