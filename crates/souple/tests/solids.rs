@@ -3,7 +3,7 @@
 use glam::DVec3;
 use souple::scene::{
     Ball, Block, Body, Cells, Cg, Collider, ColliderShape, Embed, Group, Multigrid, MultigridCycle, Pin,
-    PlaneShape, Preconditioner, Rayleigh, Region, Scene, Select, Shape, Smoother, SolidLaw, SolverKind,
+    PlaneShape, Preconditioner, Pull, Rayleigh, Region, Scene, Select, Shape, Smoother, SolidLaw, SolverKind,
 };
 use souple::solver::equilibrium::{EquilibriumError, settle};
 use souple::{Command, ModelBuilder, Simulation, WarningKind};
@@ -540,5 +540,33 @@ fn a_flat_tetrahedron_is_refused_as_one() {
         let error = ModelBuilder::new(&scene).build().unwrap_err().to_string();
         assert!(error.contains("tetrahedron 1") && error.contains("volume"), "{error}");
         assert!(!error.contains("triangle"), "{error}");
+    }
+}
+
+/// The far side of a soft ball is thrust through the rest of it at the usual step of a sixtieth of a second: cells turn over in a single step, where
+/// one linear solve throws them away for good (FAU-03).
+#[test]
+fn what_is_thrust_through_itself_comes_back() {
+    let beyond =
+        |low: f64, high: f64| Select::Within(Region { min: [low, -1.0, -1.0], max: [high, 1.0, 1.0] });
+    let end = |law: SolidLaw, force: [f64; 3]| {
+        let mut scene = beam(SolverKind::ImplicitEulerCg, false);
+        let body = &mut scene.bodies[0];
+        body.shape = Shape::Ball(Ball { radius: 0.1, subdivisions: 3 });
+        body.embed = Some(Embed { cell: 0.03, ..Embed::default() });
+        body.law = Some(law);
+        (body.young_modulus, body.poisson_ratio) = (Some(5e3), Some(0.45));
+        body.rayleigh = Some(Rayleigh { mass: 1.0, stiffness: Some(0.01) });
+        body.pins = vec![Pin { select: beyond(-1.0, -0.06), ..Pin::default() }];
+        body.pulls = vec![Pull { select: beyond(0.08, 1.0), force, from: 0.5, until: Some(1.0) }];
+        let mut s = start(&scene);
+        (0..300).for_each(|_| s.step());
+        assert!(s.warnings().is_empty(), "{law:?}: {:?}", s.warnings());
+        s.state().bodies[0].x.clone()
+    };
+    for law in [SolidLaw::Polar, SolidLaw::Qr] {
+        let (alone, after) = (end(law, [0.0; 3]), end(law, [-60.0, 10.0, 0.0]));
+        let furthest = alone.iter().zip(&after).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+        assert!(furthest < 1e-3, "{law:?}: {furthest} m");
     }
 }

@@ -404,6 +404,16 @@ impl Energy for Hexahedra {
         q.topology.corners_follow
     }
 
+    fn largest_change(&self, _q: &Configuration, d: &[DVec3]) -> f64 {
+        let of_cell = |(corners, kind): (&[u32; 8], &CellKind)| {
+            let d = gather(corners, d);
+            let mean = d.iter().sum::<DVec3>() / CORNERS as f64;
+            let furthest = d.iter().fold(0.0f64, |far, d| far.max(d.distance_squared(mean)));
+            furthest / kind.size.min_element().powi(2)
+        };
+        self.cells().map(of_cell).fold(0.0, f64::max).sqrt()
+    }
+
     fn add_diagonal(&self, q: &Configuration, elements: &[f64], diagonal: &mut [DMat3]) {
         let scale = elements[0] + elements[1];
         for (corners, kind, unflow, r) in self.linearised(q.plastic, elements) {

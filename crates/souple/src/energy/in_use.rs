@@ -71,6 +71,10 @@ impl Energy for InUse {
         }
     }
 
+    fn largest_change(&self, q: &Configuration, d: &[DVec3]) -> f64 {
+        elements(q.topology).map_or(0.0, |e| e.largest_change(q, d))
+    }
+
     fn add_diagonal(&self, q: &Configuration, numbers: &[f64], diagonal: &mut [DMat3]) {
         if let Some(e) = elements(q.topology) {
             e.add_diagonal(q, numbers, diagonal);

@@ -190,6 +190,12 @@ pub trait Energy: Debug + Send + Sync {
         !elements.is_empty()
     }
 
+    /// By which share of its size an element changes its shape at most, or turns, when particles move by `d`, m: what a linearisation does
+    /// not know about. 0 of what is no solid.
+    fn largest_change(&self, _q: &Configuration, _d: &[DVec3]) -> f64 {
+        0.0
+    }
+
     /// Adds the diagonal blocks of A.
     fn add_diagonal(&self, _q: &Configuration, _elements: &[f64], _diagonal: &mut [DMat3]) {}
 

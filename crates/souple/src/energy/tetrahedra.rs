@@ -419,6 +419,17 @@ impl Energy for Tetrahedra {
         q.topology.corners_follow
     }
 
+    fn largest_change(&self, _q: &Configuration, d: &[DVec3]) -> f64 {
+        let of_element = |e: &RestTetrahedron| {
+            let [a, b, c, d] = e.corners.map(|v| d[v as usize]);
+            let edges = DMat3::from_cols(b - a, c - a, d - a);
+            let [_, gb, gc, gd] = e.gradients;
+            let change = edges * DMat3::from_cols(gb, gc, gd).transpose();
+            change.to_cols_array().iter().map(|c| c * c).sum::<f64>()
+        };
+        self.elements.iter().map(of_element).fold(0.0, f64::max).sqrt()
+    }
+
     fn add_diagonal(&self, q: &Configuration, elements: &[f64], diagonal: &mut [DMat3]) {
         self.visit_blocks(q, elements, &mut |corners, blocks| {
             for (&v, block) in corners.iter().zip(blocks) {

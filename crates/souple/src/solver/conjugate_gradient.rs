@@ -5,8 +5,8 @@
 //! coarse space of [`super::coarse`], without which the slow modes, the fall and the swing of the cloth, would be wrong
 //! long after the residual looks small. Solids have the preconditioner of [`super::warped`] instead. It starts from Δv = 0:
 //! the Δv of the step before, which the seed advises, was measured to save no time on hanging cloth and flags, and would
-//! have to be part of every snapshot. One linear solve per step: not a Newton iteration to the end. A search that ends
-//! before its tolerance is counted ([`CutShort`]), and the person is told.
+//! have to be part of every snapshot. One linear solve per step: not a Newton iteration to the end, unless elements of solids change their shape so
+//! far that it cannot be trusted (`do_not_overshoot`). A search that ends before its tolerance is counted ([`CutShort`]), and the person is told.
 //!
 //! Any budget is stable (FAU-32, FAU-38): a search that was cut short ends with velocities that cannot add energy (`bound_energy`, two more products). What is
 //! missing looks softer and more viscous. A budget of iterations keeps the bits; one of time does not, and is refused where a recording is
@@ -160,6 +160,8 @@ pub(super) struct ImplicitEulerCg {
     /// The size of the residual that searches of this step are measured by.
     whole: f64,
     rows: Vec<Row>,
+    /// Velocities when the step began, of solids.
+    start: Vec<DVec3>,
     direction: Vec<DVec3>,
     image: Vec<DVec3>,
     partial: Vec<f64>,
@@ -180,6 +182,7 @@ impl ImplicitEulerCg {
             base: Vec::new(),
             whole: 0.0,
             rows: Vec::new(),
+            start: Vec::new(),
             direction: Vec::new(),
             image: Vec::new(),
             partial: Vec::new(),
@@ -536,6 +539,40 @@ impl Solver for ImplicitEulerCg {
             self.begin(problem, x, v, t, h);
         }
         self.work.precondition += clock.elapsed();
+        let may_overshoot = matches!(self.preconditioner, Preconditioner::Warped(_));
+        if may_overshoot {
+            self.start.clear();
+            self.start.extend_from_slice(v);
+        }
+        if self.go(problem, x, v, t) {
+            self.bound_energy(problem, x, v, t);
+        }
+        if may_overshoot && !self.is_trusted(problem, x, &*v, t, h) {
+            self.do_not_overshoot(problem, x, v, t, h);
+            // Searches with other contacts go on from here.
+            let start = std::mem::take(&mut self.start);
+            self.linearised.evaluate(problem, x, &start, t, h);
+            self.start = start;
+        }
+        x.iter_mut().zip(v).for_each(|(x, v)| *x += *v * h);
+    }
+}
+
+/// An element that changes its shape by less than this share of its size in a step is as the linearisation says.
+const TRUSTED: f64 = 0.2;
+
+/// So often a step is linearised anew that cannot be trusted.
+const ROUNDS: usize = 4;
+
+/// So often it is shortened each time.
+const SHORTER: usize = 6;
+
+/// Steps are as long as what they go down along rises by less than this share of how it fell at their beginning.
+const RISE: f64 = 0.5;
+
+impl ImplicitEulerCg {
+    /// Searches, and adds what it found to the velocities; tells whether it was cut short.
+    fn go(&mut self, problem: &Problem, x: &[DVec3], v: &mut [DVec3], t: f64) -> bool {
         let (size, is_cut) = self.search(problem, x, v, t);
         self.work.solves += 1;
         self.work.iterations += u64::from(self.iterations);
@@ -555,10 +592,85 @@ impl Solver for ImplicitEulerCg {
                 v[i] = DVec3::NAN;
             }
         }
-        if is_cut && !failed {
-            self.bound_energy(problem, x, v, t);
+        is_cut && !failed
+    }
+
+    /// Whether elements that move with these velocities, from where they were linearised, are still as the linearisation says. What is not a
+    /// number is left to health.
+    fn is_trusted(&mut self, problem: &Problem, at: &[DVec3], v: &[DVec3], t: f64, h: f64) -> bool {
+        self.direction.clear();
+        self.direction.extend(v.iter().map(|v| *v * h));
+        let q = problem.configuration(at, v, t);
+        let change = |e: &dyn Energy| e.largest_change(&q, &self.direction);
+        let most = problem.all_energies().fold(0.0, |most: f64, e| most.max(change(e)));
+        most <= TRUSTED || !most.is_finite()
+    }
+
+    /// Where elements of solids turn over or are thrown far in one step, the linear system leads anywhere, and a body that is pulled hard
+    /// would fly apart. Backward Euler's velocities are those where φ = ½ |v − v₀|²_M + E(x + h v) is least: steps are shortened until φ
+    /// falls all the way, by its slope along them, and linearised anew from there, as Newton does.
+    fn do_not_overshoot(&mut self, problem: &Problem, x: &[DVec3], v: &mut [DVec3], t: f64, h: f64) {
+        let start = self.start.clone();
+        let mut from = start.clone();
+        let (mut places, mut forces) = (Vec::new(), Vec::new());
+        for round in 1..=ROUNDS {
+            let step: Vec<DVec3> = v.iter().zip(&from).map(|(v, from)| *v - *from).collect();
+            let mut slope = |share: f64, v: &mut [DVec3]| {
+                v.iter_mut().enumerate().for_each(|(i, v)| *v = from[i] + step[i] * share);
+                gradient(problem, x, &start, v, t, h, &mut places, &mut forces);
+                step.iter().zip(&forces).map(|(d, g)| d.dot(*g)).sum::<f64>()
+            };
+            let falls = -slope(0.0, v);
+            let mut share = if falls > 0.0 { 1.0 } else { 0.0 };
+            for _ in 0..SHORTER {
+                let rises = slope(share, v);
+                if share == 0.0 || rises <= RISE * falls {
+                    break;
+                }
+                share *= (falls / (falls + rises)).clamp(0.1, 0.5);
+            }
+            if round == ROUNDS {
+                return;
+            }
+            // Once more, linearised where that leads.
+            from.copy_from_slice(v);
+            self.linearised.evaluate(problem, &places, v, t, h);
+            self.b.clear();
+            self.b.extend(forces.iter().map(|g| -*g));
+            self.begin(problem, &places, v, t, h);
+            self.go(problem, &places, v, t);
+            let further: Vec<DVec3> = v.iter().zip(&from).map(|(v, from)| *v - *from).collect();
+            if self.is_trusted(problem, &places, &further, t, h) {
+                return;
+            }
         }
-        x.iter_mut().zip(v).for_each(|(x, v)| *x += *v * h);
+    }
+}
+
+/// The derivative of φ by v, of [`ImplicitEulerCg::do_not_overshoot`], into `out`; `places` gets x + h v.
+fn gradient(
+    problem: &Problem,
+    x: &[DVec3],
+    start: &[DVec3],
+    v: &[DVec3],
+    t: f64,
+    h: f64,
+    places: &mut Vec<DVec3>,
+    out: &mut Vec<DVec3>,
+) {
+    let mapping = &problem.topology.mapping;
+    let mut motion = v.to_vec();
+    mapping.apply_j(&mut motion);
+    places.clear();
+    places.extend(x.iter().zip(&motion).map(|(x, v)| *x + *v * h));
+    out.clear();
+    out.resize(x.len(), DVec3::ZERO);
+    let q = problem.configuration(places, &motion, t);
+    problem.all_energies().for_each(|energy| energy.add_force(&q, out));
+    mapping.apply_jt(out);
+    for (i, g) in out.iter_mut().enumerate() {
+        let is_free = problem.inverse_masses[i] != 0.0;
+        *g = if is_free { (v[i] - start[i]) * problem.topology.masses[i] - *g * h } else { DVec3::ZERO };
     }
 }
 
