@@ -21,8 +21,14 @@ pub(super) type Modes<N> = [Vector<N>; CORNERS];
 /// Numbers of a cell that may cost something.
 const STRAINS: usize = ROWS - 6;
 
-/// Fours of a column, the last of which is half empty.
-const FOURS: usize = STRAINS.div_ceil(4);
+/// Whole fours of these numbers.
+const FOURS: usize = STRAINS / 4;
+
+/// Those that are left over.
+const LEFT: usize = STRAINS % 4;
+
+/// Where the columns of each four begin in [`Lower::square`].
+const BEGINS: [usize; FOURS] = [0, 16, 28, 36];
 
 /// How much of a matrix may join modes that mirrors change differently, relative to the largest number, if it is taken for none: rounding.
 const MIRRORED: f64 = 1e-13;
@@ -38,10 +44,89 @@ const HOURGLASSES: [usize; 4] = [3, 5, 6, 7];
 pub struct PackedMatrix {
     /// Of what shears a plane, how much each part counts.
     shares: [[f64; 2]; 3],
-    /// Column by column: stretches along the axes, shears across them, and the modes 3, 5, 6 and 7 along each axis.
-    columns: Box<[[[f64; 4]; FOURS]; STRAINS]>,
+    /// Of stretches along the axes, shears across them, and the modes 3, 5, 6 and 7 along each axis.
+    lower: Box<Lower>,
     /// Blocks of what mirrors change alike, if there is nothing else: block p joins the modes p ^ 1, p ^ 2 and p ^ 4 along x, y and z.
     mirrored: Option<Box<[Symmetric<f64>; CORNERS]>>,
+}
+
+/// A symmetric matrix, of which little is there twice: border cells differ from each other, and to read their numbers takes longer than to work with them.
+#[derive(Clone, PartialEq)]
+struct Lower {
+    /// The first sixteen columns, in each the fours from its own down.
+    square: [[f64; 4]; 40],
+    /// The first sixteen numbers of the rows that are left.
+    strips: [[[f64; 4]; FOURS]; LEFT],
+    /// The last two numbers of these rows.
+    corner: [[f64; LEFT]; LEFT],
+}
+
+impl Lower {
+    /// Of a matrix that is given by its numbers.
+    fn new(number: impl Fn(usize, usize) -> f64) -> Lower {
+        let four = |r: usize, c: usize| std::array::from_fn(|k| number(4 * r + k, c));
+        let mut square = [[0.0; 4]; 40];
+        for c in 0..4 * FOURS {
+            let (j, k) = (c / 4, c % 4);
+            for r in j..FOURS {
+                square[BEGINS[j] + k * (FOURS - j) + r - j] = four(r, c);
+            }
+        }
+        let strips = std::array::from_fn(|e| std::array::from_fn(|r| four(r, 4 * FOURS + e)));
+        let last = |e: usize| std::array::from_fn(|f| number(4 * FOURS + e, 4 * FOURS + f));
+        Lower { square, strips, corner: std::array::from_fn(last) }
+    }
+
+    #[inline(always)]
+    fn times(&self, x: &[f64; STRAINS]) -> [f64; STRAINS] {
+        let mut fours = [Four([0.0; 4]); FOURS];
+        for r in 0..FOURS {
+            fours[r] = Four([x[4 * r], x[4 * r + 1], x[4 * r + 2], x[4 * r + 3]]);
+        }
+        let mut sums = [Four([0.0; 4]); FOURS];
+        for j in 0..FOURS {
+            // What is below the diagonal counts for its column, too.
+            let mut across = [Four([0.0; 4]); 4];
+            for k in 0..4 {
+                let (at, own) = (BEGINS[j] + k * (FOURS - j), Four::splat(x[4 * j + k]));
+                sums[j] = sums[j] + Four(self.square[at]) * own;
+                for r in j + 1..FOURS {
+                    let numbers = Four(self.square[at + r - j]);
+                    sums[r] = sums[r] + numbers * own;
+                    across[k] = across[k] + numbers * fours[r];
+                }
+            }
+            sums[j] = sums[j] + sums_of_each(across);
+        }
+        let mut out = [0.0; STRAINS];
+        for e in 0..LEFT {
+            let own = Four::splat(x[4 * FOURS + e]);
+            let mut across = Four([0.0; 4]);
+            for r in 0..FOURS {
+                let numbers = Four(self.strips[e][r]);
+                sums[r] = sums[r] + numbers * own;
+                across = across + numbers * fours[r];
+            }
+            let [a, b, c, d] = across.0;
+            let corner = self.corner[e][0] * x[4 * FOURS] + self.corner[e][1] * x[4 * FOURS + 1];
+            out[4 * FOURS + e] = (a + b) + (c + d) + corner;
+        }
+        for r in 0..FOURS {
+            for k in 0..4 {
+                out[4 * r + k] = sums[r].0[k];
+            }
+        }
+        out
+    }
+}
+
+/// The sum of the numbers of each.
+#[inline(always)]
+fn sums_of_each([p, q, r, s]: [Four; 4]) -> Four {
+    let (p, q, r, s) = (p.0, q.0, r.0, s.0);
+    let (a, b) = (Four([p[0], q[0], r[0], s[0]]), Four([p[1], q[1], r[1], s[1]]));
+    let (c, d) = (Four([p[2], q[2], r[2], s[2]]), Four([p[3], q[3], r[3], s[3]]));
+    (a + b) + (c + d)
 }
 
 /// Its numbers are those of the matrix it was made of: models are told apart by that.
@@ -83,15 +168,13 @@ impl PackedMatrix {
             [size[a] / both, size[b] / both]
         });
         let all = by_modes(rows);
-        let mut columns = Box::new([[[0.0; 4]; FOURS]; STRAINS]);
-        for (k, column) in columns.iter_mut().enumerate() {
-            for (r, number) in column.as_flattened_mut().iter_mut().enumerate().take(STRAINS) {
-                let (left, right) = (parts(r, &shares), parts(k, &shares));
-                let joined = |&(p, w): &(usize, f64), &(q, v): &(usize, f64)| w * v * all[p][q];
-                *number = left.iter().flat_map(|p| right.iter().map(move |q| joined(p, q))).sum();
-            }
-        }
-        PackedMatrix { shares, columns, mirrored: mirrored(&all) }
+        let number = |r: usize, c: usize| {
+            let (left, right) = (parts(r, &shares), parts(c, &shares));
+            let joined = |&(p, w): &(usize, f64), &(q, v): &(usize, f64)| w * v * all[p][q];
+            left.iter().flat_map(|p| right.iter().map(move |q| joined(p, q))).sum()
+        };
+        let lower = Box::new(Lower::new(number));
+        PackedMatrix { shares, lower, mirrored: mirrored(&all) }
     }
 
     /// Whether it joins only what mirrors change alike.
@@ -125,23 +208,7 @@ impl PackedMatrix {
             return times_mirrored(blocks, modes);
         }
         let strains = strains_of(modes, self.shares);
-        from_stresses(&self.stresses(&strains), self.shares)
-    }
-
-    #[inline(always)]
-    fn stresses(&self, strains: &[f64; STRAINS]) -> [f64; STRAINS] {
-        let mut sums = [Four([0.0; 4]); FOURS];
-        for (column, strain) in self.columns.iter().zip(strains) {
-            let strain = Four::splat(*strain);
-            for r in 0..FOURS {
-                sums[r] = sums[r] + Four(column[r]) * strain;
-            }
-        }
-        let mut out = [0.0; STRAINS];
-        for k in 0..STRAINS {
-            out[k] = sums[k / 4].0[k % 4];
-        }
-        out
+        from_stresses(&self.lower.times(&strains), self.shares)
     }
 }
 
@@ -293,23 +360,17 @@ pub(super) fn times_four(matrices: [&PackedMatrix; 4], modes: &Modes<Four>) -> M
         }
     }
     let strains = strains_of(modes, shares);
-    let mut found = [[Four([0.0; 4]); FOURS]; 4];
+    let mut found = [[0.0; STRAINS]; 4];
     for l in 0..4 {
-        let mut sums = [Four([0.0; 4]); FOURS];
-        for (column, strain) in matrices[l].columns.iter().zip(&strains) {
-            let strain = Four::splat(strain.0[l]);
-            for r in 0..FOURS {
-                sums[r] = sums[r] + Four(column[r]) * strain;
-            }
+        let mut own = [0.0; STRAINS];
+        for k in 0..STRAINS {
+            own[k] = strains[k].0[l];
         }
-        found[l] = sums;
+        found[l] = matrices[l].lower.times(&own);
     }
     let mut stresses = [Four([0.0; 4]); STRAINS];
     for k in 0..STRAINS {
-        let (four, at) = (k / 4, k % 4);
-        let [a, b, c, d] =
-            [found[0][four].0[at], found[1][four].0[at], found[2][four].0[at], found[3][four].0[at]];
-        stresses[k] = Four([a, b, c, d]);
+        stresses[k] = Four([found[0][k], found[1][k], found[2][k], found[3][k]]);
     }
     from_stresses(&stresses, shares)
 }
