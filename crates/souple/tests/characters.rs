@@ -638,14 +638,15 @@ fn a_pose_of_the_scene_stands_as_a_hand_left_it() {
     assert!(wrong(vec![BonePose { shift: [f64::NAN, 0.0, 0.0], ..pose }]).contains("pose[0].shift"));
 }
 
-/// Weights that a file does not have, or only as zeros, are found, and that is told unless it was asked for.
+/// Weights that a mesh does not have are found, and that is told unless it was asked for.
 #[test]
 fn weights_that_are_found_unasked_are_told() {
     let mut scene = scene(SolverKind::Xpbd);
     scene.bodies.clear();
     let mut rig = arm();
-    rig.meshes[0].weights.fill(0.0);
-    let count = rig.meshes[0].positions.len();
+    let mesh = &mut rig.meshes[0];
+    (mesh.influences, mesh.joints, mesh.weights) = (0, Vec::new(), Vec::new());
+    let count = mesh.positions.len();
     scene.characters[0].rig = RigSource::Inline(rig);
     let told = |scene: &Scene| {
         let model = ModelBuilder::new(scene).build().unwrap();
