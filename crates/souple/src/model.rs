@@ -90,8 +90,6 @@ pub struct GroupModel {
     pub solver: SolverKind,
     /// Equal substeps per frame.
     pub substeps: u32,
-    /// Whether the scene says how long they are.
-    pub is_timed: bool,
     /// Conjugate gradient settings.
     pub cg: Cg,
     /// Settings of the real-time solver.

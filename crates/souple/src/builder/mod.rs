@@ -302,7 +302,6 @@ impl<'a> ModelBuilder<'a> {
                 name: group.name.clone(),
                 solver: group.solver,
                 substeps: substeps as u32,
-                is_timed: group.dt.is_some(),
                 cg: group.cg,
                 xpbd: group.xpbd,
                 sleep: group.sleep,

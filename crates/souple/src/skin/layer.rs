@@ -154,6 +154,15 @@ impl Rides {
         (end - start) * self.rate
     }
 
+    /// How far the skin has two particles from each other at the end of the step, m; none if one of them was cut from another, or does not follow it.
+    pub(crate) fn length(&self, layer: &Layer, [i, j]: [usize; 2]) -> Option<f64> {
+        let both =
+            layer.follows.get(i).copied().unwrap_or(false) && layer.follows.get(j).copied().unwrap_or(false);
+        let [_, from] = self.places.get(i).filter(|_| both)?;
+        let [_, to] = self.places.get(j)?;
+        Some(from.distance(*to))
+    }
+
     /// Whether the skin stands still.
     pub(crate) fn stands(&self) -> bool {
         self.places.iter().all(|[start, end]| start == end)

@@ -132,15 +132,14 @@ impl LinkSet {
         }
     }
 
-    /// Gives links the rest lengths that they have between these places of packed vertices, m; those with an end that has no place, whose numbers are NaN, keep their own.
-    pub fn set_lengths(&mut self, places: &[DVec3]) {
+    /// Gives links other rest lengths, m, where `length` of their packed vertices has one.
+    pub fn set_lengths(&mut self, length: impl Fn(usize, usize) -> Option<f64>) {
         let set = |eight: &mut Links8, start: usize| {
-            let places = &places[start..];
             for l in 0..WIDTH {
-                let between = places[eight.j.at()[l] as usize] - places[eight.i.at()[l] as usize];
-                let length = between.length_squared().sqrt() as f32;
-                eight.rest_length[l] =
-                    if length >= 0.0 { length.max(LEAST_LENGTH) } else { eight.rest_length[l] };
+                let ends = [&eight.i, &eight.j].map(|e| start + e.at()[l] as usize);
+                if let Some(length) = length(ends[0], ends[1]) {
+                    eight.rest_length[l] = (length as f32).max(LEAST_LENGTH);
+                }
             }
         };
         self.links.eights_mut().for_each(|(eight, start)| set(eight, start));
@@ -150,19 +149,10 @@ impl LinkSet {
 
     /// Takes the differences of ends from positions when the frame begins, m.
     pub fn begin_frame(&mut self, parallel: &Parallel, x: &[DVec3]) {
-        let begin = |eight: &mut Links8, start: usize| {
-            eight.begin_frame(&x[start..]);
-            0.0
-        };
-        self.links.each(parallel, begin);
-        self.borders.each(parallel, begin);
-        self.limits.each(parallel, |eight, start| begin(&mut eight.links, start));
-    }
-
-    /// Finds how much longer than at rest links are when the frame begins: a quotient for each, which only stiff cloth has a use for.
-    pub fn measure_stretch(&mut self, parallel: &Parallel) {
-        let sum = self.links.each(parallel, |eight, _| eight.mean_stretch());
+        let sum = self.links.each(parallel, |eight, start| eight.begin_frame(&x[start..]));
         self.stretch = sum / self.links.len().max(1) as f64;
+        self.borders.each(parallel, |eight, start| eight.begin_frame(&x[start..]));
+        self.limits.each(parallel, |eight, start| eight.links.begin_frame(&x[start..]));
     }
 }
 
@@ -179,24 +169,20 @@ fn pack(numbers: &[u32; WIDTH], links: &[Link], start: u32) -> Links8 {
 }
 
 impl Links8 {
-    fn begin_frame(&mut self, x: &[DVec3]) {
+    /// Returns the mean share of their length by which they are longer than at rest, for small ones.
+    fn begin_frame(&mut self, x: &[DVec3]) -> f64 {
+        let mut stretch = 0.0;
         for l in 0..WIDTH {
             let d = x[self.j.at()[l] as usize] - x[self.i.at()[l] as usize];
             let rest_length = f64::from(self.rest_length[l]);
-            self.excess[l] = (d.length_squared() - rest_length * rest_length) as f32;
+            let excess = d.length_squared() - rest_length * rest_length;
+            stretch += (0.5 * excess / (rest_length * rest_length)).max(0.0);
+            self.excess[l] = excess as f32;
             for (start, d) in self.start.iter_mut().zip(d.to_array()) {
                 start[l] = d as f32;
             }
         }
-    }
-
-    /// The mean share of their length by which they are longer than at rest, for small ones.
-    fn mean_stretch(&self) -> f64 {
-        let one = |(excess, rest): (&f32, &f32)| {
-            let rest = f64::from(*rest);
-            (0.5 * f64::from(*excess) / (rest * rest)).max(0.0)
-        };
-        self.excess.iter().zip(&self.rest_length).map(one).sum::<f64>() / WIDTH as f64
+        stretch / WIDTH as f64
     }
 }
 

@@ -48,7 +48,7 @@ use crate::mesh::{Topology, bounds};
 use crate::model::Model;
 use crate::parallel::{BLOCK, Parallel};
 use crate::scene::{ContactMode, Xpbd as Settings};
-use crate::skin::{Keeps, Layer, Rides};
+use crate::skin::Keeps;
 use crate::state::BodyState;
 
 /// The coarse levels are visited in every so many substeps, the last of a frame among them: more often costs a third more and
@@ -68,10 +68,6 @@ const LONGEST: f64 = 0.03;
 /// Rounds over all links that this may take, and in violent motion.
 const MENDS: u32 = 4;
 const MENDS_IN_MOTION: u32 = 30;
-
-/// Steps of flesh, s: layers whose particles are all held to a skin, by springs that are not too stiff for it. Anchors lose nothing at such steps (`anchors.rs`), so
-/// that it moves nearer to how it would by endlessly short ones than by the steps of cloth when anchors were backward Euler (figures in the book).
-const FLESH_DT: f64 = 1.0 / 240.0;
 
 /// A support that contact made wait catches up at this speed, m/s: at once it would tear at the cloth.
 pub(crate) const CATCH_UP: f64 = 0.5;
@@ -144,8 +140,6 @@ pub(crate) struct Xpbd {
     /// What particles of a layer keep of their velocities in a frame, and those, m/s.
     keeps: Keeps,
     slowed: Vec<DVec3>,
-    /// Where the skin has packed particles that follow it, m; NaN of others.
-    skin: Vec<DVec3>,
 }
 
 impl Xpbd {
@@ -171,7 +165,6 @@ impl Xpbd {
             elements: Vec::new(),
             keeps: Keeps::default(),
             slowed: Vec::new(),
-            skin: Vec::new(),
         }
     }
 
@@ -184,22 +177,15 @@ impl Xpbd {
         let usual = model.frame_dt() / f64::from(model.groups[body.group].substeps);
         let pack = || Packed::new(&self.settings, parallel, model, b, usual, state);
         let mut packed = fits.unwrap_or_else(pack);
-        // Coarse levels and attachments know lengths at rest only; what is held to a skin everywhere needs none of them.
-        let follows = body.layer.as_ref().filter(|layer| !layer.anchors.is_empty());
-        let is_flesh = !model.groups[body.group].is_timed
-            && follows.is_some_and(|layer| layer.follows.iter().all(|follows| *follows))
-            && packed.softness.is_flesh(usual);
-        let substeps = if is_flesh {
-            (f64::from(substeps) * (usual / FLESH_DT).min(1.0) - 1e-9).ceil() as u32
-        } else {
-            substeps
-        };
         let substeps = substeps * packed.softness.cuts(model.frame_dt() / f64::from(substeps));
         let h = model.frame_dt() / f64::from(substeps);
+        // Coarse levels and attachments know lengths at rest only; what is held to a skin everywhere needs none of them.
+        let follows = body.layer.as_ref().filter(|layer| !layer.anchors.is_empty());
         self.cut.help = packed.softness.needs_help(h) && follows.is_none();
         if let Some(layer) = follows {
-            self.find_skin(layer, &task.control.rides[b], &packed.order);
-            packed.links.set_lengths(&self.skin);
+            let rides = &task.control.rides[b];
+            let Packed { links, order, .. } = &mut packed;
+            links.set_lengths(|i, j| rides.length(layer, [i, j].map(|e| order[e] as usize)));
         }
         self.begin_frame(&mut packed, parallel, state, inverse_masses);
         if let Some(layer) = &body.layer {
@@ -244,11 +230,6 @@ impl Xpbd {
         self.normals.resize(n, [0.0; 3]);
         let waits = model.groups[body.group].contact_mode == ContactMode::Safe;
         let needs_places = self.may_touch || packed.volume.is_some() || origin.is_some();
-        let mut anchors = std::mem::take(&mut self.cut.anchors);
-        match &body.layer {
-            Some(layer) => anchors.begin_frame(layer, &control.rides[b], &packed.place, &self.x, h),
-            None => anchors.clear(),
-        }
         self.cut = Cut {
             substeps,
             h,
@@ -256,7 +237,10 @@ impl Xpbd {
             keep: 1.0 / (1.0 + body.dissipation as f32 * h),
             pins: self.pins_of(&packed, pins),
             hands: self.hands_of(&packed, b, control),
-            anchors,
+            anchors: match &body.layer {
+                Some(layer) => Anchors::new(layer, &control.rides[b], &packed.place, &self.x, h),
+                None => Anchors::default(),
+            },
             colliders: colliders.to_vec(),
             catch_up: if waits { CATCH_UP * f64::from(h) } else { f64::INFINITY },
             origin: if needs_places { self.begin_contact(&packed, origin, colliders) } else { DVec3::ZERO },
@@ -270,7 +254,7 @@ impl Xpbd {
         let Some(mut packed) = self.packed.take() else { return };
         let Cut { substeps, h, keep, help, .. } = self.cut;
         self.predict(parallel, h, keep, substep == 0);
-        let [s0, s1] = [substep, substep + 1].map(|s| f64::from(s) / f64::from(substeps));
+        let s1 = f64::from(substep + 1) / f64::from(substeps);
         for pin in &self.cut.pins {
             let target = pin.start.lerp(pin.end, s1);
             let p = &mut self.displacements[pin.vertex as usize];
@@ -285,7 +269,7 @@ impl Xpbd {
         }
         let with_levels = help && (substeps - substep) % LEVELS_EVERY == 1 % LEVELS_EVERY;
         pull(&self.cut.hands, h, &mut self.displacements);
-        self.cut.anchors.hold([s0 as f32, s1 as f32], &self.before, &mut self.displacements);
+        self.cut.anchors.hold(s1 as f32, &mut self.displacements);
         self.satisfy(&mut packed, parallel, h, help, with_levels);
         self.packed = Some(packed);
     }
@@ -456,17 +440,6 @@ impl Xpbd {
         });
     }
 
-    /// Where the skin has particles that follow it at the end of the frame.
-    fn find_skin(&mut self, layer: &Layer, rides: &Rides, order: &[u32]) {
-        self.skin.clear();
-        self.skin.extend(order.iter().map(|&i| {
-            match (layer.follows.get(i as usize), rides.places.get(i as usize)) {
-                (Some(true), Some([_, end])) => *end,
-                _ => DVec3::NAN,
-            }
-        }));
-    }
-
     /// Everything that is taken in 64 bits once per frame.
     fn begin_frame(
         &mut self,
@@ -496,10 +469,6 @@ impl Xpbd {
         packed.links.begin_frame(parallel, x);
         packed.bends.begin_frame(parallel, x);
         packed.areas.begin_frame(x);
-        if !self.cut.help {
-            return;
-        }
-        packed.links.measure_stretch(parallel);
         packed.attachments.begin_frame(parallel, x);
         for l in 0..packed.levels.len() {
             let (below, level) = packed.levels.split_at_mut(l);

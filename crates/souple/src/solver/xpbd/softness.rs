@@ -22,9 +22,6 @@ const FINEST: f64 = 3.0;
 /// Levels and attachments help from this value of κ on: finer substeps would cost more.
 const STIFF: f64 = MODERATE * FINEST * FINEST;
 
-/// The largest κ of links between what a skin holds that longer steps are good enough for: at stiffer ones, as of hair, stretch would be seen.
-const FLESHY: f64 = 10.0;
-
 /// Slack, as a share of the strain at rest: all of it up to this κ, less beyond, where the strain is less than anyone
 /// sees and tight levels keep single edges shorter.
 const ALL_SLACK_TO: f64 = 100.0;
@@ -155,11 +152,6 @@ impl Softness {
     /// Whether the body is so stiff that levels and attachments help, at substeps of `h`, s.
     pub fn needs_help(&self, h: f64) -> bool {
         self.rate * h * h > STIFF
-    }
-
-    /// Whether links are not too stiff for longer steps than `h`, s, if all vertices are held to a skin.
-    pub fn is_flesh(&self, h: f64) -> bool {
-        self.rate * h * h <= FLESHY
     }
 
     /// Slack of a way of that length from a support, m.
