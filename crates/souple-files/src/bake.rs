@@ -412,8 +412,8 @@ fn joined(takes: &[Take]) -> Result<Vec<BodyAnimation>, String> {
 #[cfg(test)]
 mod tests {
     use souple::scene::{
-        Body, Elastic, ElasticDial, ElasticPaint, Grid, Group, InsertedBone, PaintSource, Shape, SkinShape,
-        SkinVolume, SolverKind, SubdivideSkin,
+        Body, BonePose, Elastic, ElasticDial, ElasticPaint, Grid, Group, InsertedBone, PaintSource, Shape,
+        SkinShape, SkinVolume, SolverKind, SubdivideSkin,
     };
     use souple::skin::CompiledRig;
     use souple_formats::import::read_rig;
@@ -508,6 +508,12 @@ mod tests {
                 at: 0.7,
                 rotate_deg: [0.0, 0.0, -40.0],
                 ..InsertedBone::default()
+            }];
+            // A pose of the scene is not in the clips of the file: it is baked.
+            scene.characters[0].poses = vec![BonePose {
+                bone: "bone1".into(),
+                rotate_deg: [0.0, 20.0, 15.0],
+                shift: [0.0, 0.02, 0.0],
             }];
             let soft = ElasticPaint {
                 dial: ElasticDial::Attachment,

@@ -133,7 +133,7 @@ pub struct Take {
     pub not_baked: usize,
 }
 
-/// A character as its file has it: bones that were put in and the volume that is kept are what is baked.
+/// A character as its file has it: bones that were put in or posed and the volume that is kept are what is baked.
 #[derive(Clone, Debug)]
 pub struct PlainCharacter {
     model: CharacterModel,
@@ -171,12 +171,16 @@ impl PlainCharacter {
                 Arc::clone(&built.characters[0].rig)
             }
         };
-        let repaired = |repairs: &RigRepairs| repairs.normalised_vertices + repairs.unweighted_vertices > 0;
+        let repaired = |repairs: &RigRepairs| {
+            repairs.normalised_vertices + repairs.unweighted_vertices + repairs.found_vertices > 0
+        };
         let has_none = rig.meshes.iter().any(|mesh| mesh.skin.is_some() && mesh.influences == 0);
         let other = written.weights.is_some() || !is_gltf || has_none || repaired(&own_rig.repairs);
         let weighted = other.then(|| own_rig.with_weights(rig));
         let skinning = Skinning::LinearBlend;
-        let model = CharacterModel { rig: own_rig, volume: None, skinning, ..model.clone() };
+        // Clips of the file know nothing of poses of the scene, which are baked.
+        let stance = Vec::new();
+        let model = CharacterModel { rig: own_rig, stance, volume: None, skinning, ..model.clone() };
         Ok(PlainCharacter { model, weighted })
     }
 }

@@ -106,6 +106,7 @@ fn character(rig: &Rig) -> CharacterModel {
         clips: clips.collect(),
         skinning: Skinning::LinearBlend,
         volume: None,
+        stance: Vec::new(),
         maps: Vec::new(),
         pose: Pose::IDENTITY,
         scale: 1.0,

@@ -157,6 +157,19 @@ fn torso() -> Rig {
     rig
 }
 
+/// A stout torso with a belly to the front (z), of one bone: what is to be seen of it is what its flesh does.
+fn belly() -> Rig {
+    let mut rig =
+        limb(&Limb { length: 0.6, radii: [0.17, 0.15], sides: 36, rings: 30, cap_rings: 6, bones: 1 });
+    for p in &mut rig.meshes[0].positions {
+        let [x, y, z] = *p;
+        let front = (z / x.hypot(z).max(1e-9)).max(0.0);
+        let height = (y - 0.2) / 0.19;
+        p[2] += 0.15 * front * (-height * height).exp();
+    }
+    rig
+}
+
 /// Adds a rig to another: its first node hangs on `parent`, at a place and turned by unit axis times degrees. Tells the number of that node.
 fn hang(on: &mut Rig, part: Rig, name: &str, parent: u32, place: Vec3, turn: DVec3) -> u32 {
     let (node, skin) = (on.nodes.len() as u32, on.skins.len() as u32);
@@ -372,6 +385,7 @@ fn the_characters_of_the_library_are_what_is_made_here() {
     let all = [
         ("arm.glb", arm()),
         ("torso.glb", torso()),
+        ("belly.glb", belly()),
         ("tube.glb", tube()),
         ("trunk.glb", trunk()),
         ("neck.glb", neck()),

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
 use souple::Simulation;
-use souple::scene::{Body, ColliderShape, Rig, RigFile, RigSource, Scene, Shape};
+use souple::scene::{Body, BonePose, ColliderShape, Rig, RigFile, RigSource, Scene, Shape};
 use souple::skin::character::PosedCharacter;
-use souple::skin::{CharacterModel, JointVolume};
+use souple::skin::{BoneTurn, CharacterModel, JointVolume};
 use souple_files::character_scene::{character_bounds, first_character, is_alive, skin_collider};
 use souple_viewer::Camera;
 
@@ -27,6 +27,8 @@ pub struct CharacterInfo {
     pub joints: Vec<Vec3>,
     /// The volume of its skin; none if nothing keeps it.
     pub volume: Option<VolumeInfo>,
+    /// How the bones that hands have moved stand now, on top of what is played: as the scene could keep them.
+    pub posed: Vec<BonePose>,
 }
 
 /// Volume of a skin, m³.
@@ -57,8 +59,9 @@ impl CharacterInfo {
     /// Of all characters of a simulation.
     pub fn of(simulation: &Simulation) -> Vec<CharacterInfo> {
         let posed = simulation.posed();
-        let characters = simulation.model().characters.iter().zip(&posed.characters);
-        let of_one = |(model, posed): (&CharacterModel, &PosedCharacter)| {
+        let turns = &simulation.state().bone_turns[..];
+        let characters = (0u32..).zip(&simulation.model().characters).zip(&posed.characters);
+        let of_one = |((c, model), posed): ((u32, &CharacterModel), &PosedCharacter)| {
             let cube = model.scale * model.scale * model.scale;
             let joint = |joint: &JointVolume| JointInfo {
                 bone: model.rig.skeleton.names.get(joint.node as usize).cloned().unwrap_or_default(),
@@ -73,9 +76,34 @@ impl CharacterInfo {
             });
             let joint = |node: u32| posed.bone(node).translation.as_vec3();
             let joints = (0..model.rig.skeleton.len() as u32).map(joint).collect();
-            CharacterInfo { name: model.name.clone(), joints, volume }
+            let posed = turns.iter().filter(|turn| turn.character == c).map(|turn| bone_pose(model, turn));
+            CharacterInfo { name: model.name.clone(), joints, volume, posed: posed.collect() }
         };
         characters.map(of_one).collect()
+    }
+}
+
+/// How a bone stands that a hand has turned from where the scene has it.
+fn bone_pose(model: &CharacterModel, turn: &BoneTurn) -> BonePose {
+    let (mut rotation, mut shift) = (turn.rotation, turn.shift);
+    if let Some(stance) = model.stance.iter().find(|stance| stance.node == turn.node) {
+        rotation *= stance.rotation;
+        shift += stance.shift;
+    }
+    // q and −q are the same turn: the one of no more than 180°.
+    let rotation = if rotation.w < 0.0 { -rotation } else { rotation };
+    let (axis, angle) = rotation.normalize().to_axis_angle();
+    let bone = model.rig.skeleton.names.get(turn.node as usize).cloned().unwrap_or_default();
+    BonePose { bone, rotate_deg: (axis * angle.to_degrees()).to_array(), shift: shift.to_array() }
+}
+
+/// Keeps how bones stand: each replaces what was said of its bone.
+pub(crate) fn keep_poses(poses: &mut Vec<BonePose>, posed: &[BonePose]) {
+    for pose in posed {
+        match poses.iter_mut().find(|known| known.bone == pose.bone) {
+            Some(known) => known.clone_from(pose),
+            None => poses.push(pose.clone()),
+        }
     }
 }
 
@@ -202,6 +230,20 @@ pub(crate) fn is_empty(scene: &Scene) -> bool {
 }
 
 impl StudioApp {
+    /// Keeps in the scene how hands have posed the bones of a character, as one step that can be undone.
+    pub(crate) fn keep_pose(&mut self, c: usize) {
+        let info = self.shown.characters.get(c).filter(|_| self.runs_document());
+        let Some(CharacterInfo { name, posed, .. }) = info.cloned() else { return };
+        let changed = self.document.step(&format!("pose '{name}'"), |scene| {
+            if let Some(character) = scene.characters.iter_mut().find(|character| character.name == name) {
+                keep_poses(&mut character.poses, &posed);
+            }
+        });
+        if changed {
+            self.build();
+        }
+    }
+
     /// Opens a glTF file: one with a skeleton or clips is added as a character that plays. Says whether it was; a mere surface
     /// is left to the caller.
     pub(crate) fn open_character(&mut self, path: &Path) -> bool {

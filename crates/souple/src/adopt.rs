@@ -22,7 +22,7 @@ use crate::model::{BodyModel, Carrier, ColliderModel, Model, PinCarrier, PinMode
 use crate::motion::pose_at;
 use crate::paper::{PaperModel, PaperState};
 use crate::scene::Motion;
-use crate::skin::{BoneTurn, Posed};
+use crate::skin::{BoneTurn, CharacterModel, Posed};
 use crate::state::{BodyState, PinnedVertex, State};
 use crate::wrinkles::Folds;
 
@@ -117,13 +117,18 @@ pub(crate) fn carry_over(old: &Model, new: &Model, state: &State) -> Result<Stat
     Ok(carried)
 }
 
-/// A bone that a hand has turned stays so if there still is one of its name.
+/// A bone that a hand has turned stays so if there still is one of its name, and if the scene does not pose it in another way now: that is what the hand did, kept,
+/// or taken back.
 fn carry_turn(old: &Model, new: &Model, turn: &BoneTurn) -> Option<BoneTurn> {
     let was = old.characters.get(turn.character as usize)?;
     let character = new.characters.iter().position(|is| is.name == was.name)?;
     let name = was.rig.skeleton.names.get(turn.node as usize)?;
     let node = new.characters[character].rig.skeleton.names.iter().position(|is| is == name)?;
-    Some(BoneTurn { character: character as u32, node: node as u32, ..*turn })
+    let stands = |model: &CharacterModel, node: u32| {
+        model.stance.iter().find(|turn| turn.node == node).map(|turn| (turn.rotation, turn.shift))
+    };
+    let is_posed_alike = stands(was, turn.node) == stands(&new.characters[character], node as u32);
+    is_posed_alike.then_some(BoneTurn { character: character as u32, node: node as u32, ..*turn })
 }
 
 /// Folds of a skin stay while its pattern and fabric do.

@@ -471,18 +471,22 @@ pub fn lint_rig(c: usize, character: &CharacterModel) -> Vec<Lint> {
     let mut say = |field: &str, message: String, help: &str| {
         found.push(Lint { field: format!("character[{c}].{field}"), message, help: help.to_owned() });
     };
-    let RigRepairs { normalised_vertices, unweighted_vertices, null_rotations, flat_nodes } =
+    let RigRepairs { normalised_vertices, unweighted_vertices, found_vertices, null_rotations, flat_nodes } =
         character.rig.repairs;
     let repairs = [
         (normalised_vertices, "vertices had weights that do not sum to 1, and were divided by their sum"),
         (unweighted_vertices, "vertices have no weight, and follow the first bone of their skin"),
+        (found_vertices, "vertices are of meshes without any weight: theirs were found from mesh and bones"),
         (null_rotations, "nodes have a rotation of length 0, and are not turned"),
         (flat_nodes, "nodes are scaled to nothing, and so is what hangs on them"),
     ];
     for (count, what) in repairs.into_iter().filter(|(count, _)| *count > 0) {
-        let help = match what.contains("no weight") {
-            true => "write `weights = {}`, which finds them",
-            false => "if that is not meant, repair it where the file was made",
+        let help = if what.contains("no weight") {
+            "write `weights = {}`, which finds them"
+        } else if what.contains("were found") {
+            "write `weights = {}` to say that this is meant, or paint weights where the file was made"
+        } else {
+            "if that is not meant, repair it where the file was made"
         };
         say("rig", format!("of '{name}', {count} {what}"), help);
     }

@@ -8,7 +8,7 @@ use souple::math::rotation;
 use souple::measure::intersections;
 use souple::model::PinCarrier;
 use souple::scene::{
-    Body, Border, Character, Collider, ColliderShape, Follow, Grid, GridPlane, Group, InlineMesh,
+    Body, BonePose, Border, Character, Collider, ColliderShape, Follow, Grid, GridPlane, Group, InlineMesh,
     InsertedBone, JointBulge, Key, Motion, PaintedMap, Pin, Placement, PlayedClip, Rig, RigSource, Scene,
     Select, Shape, SkinShape, SkinVolume, Skinning, SolverKind, SphereShape, SubdivideSkin, Time,
 };
@@ -588,4 +588,80 @@ fn turned_bones_are_saved_adopted_and_refused_by_name() {
         rotate_deg: [0.0; 3],
     };
     assert!(two.command(stranger).unwrap_err().to_string().contains("no character 'leg'"));
+}
+
+/// A scene keeps a pose as a hand left it: the same places at its start and at any time, and everything that follows the skin begins there.
+#[test]
+fn a_pose_of_the_scene_stands_as_a_hand_left_it() {
+    let mut scene = scene(SolverKind::Xpbd);
+    scene.bodies.clear();
+    scene.characters[0].clips.clear();
+    let pose = BonePose { bone: "bone2".into(), rotate_deg: [10.0, -20.0, 40.0], shift: [0.01, 0.02, 0.03] };
+    let mut by_hand = simulate(&scene);
+    let carrier = by_hand.posed().characters[0].carrier(&by_hand.model().characters[0], 2);
+    // A command is in axes of the world, a pose in those of the frame that carries the bone.
+    let turned = carrier.rotation * DVec3::from(pose.rotate_deg);
+    let by = carrier.rotation * DVec3::from(pose.shift) * scene.characters[0].scale;
+    by_hand.command(turn("bone2", turned.to_array(), by.to_array())).unwrap();
+    by_hand.step();
+    let mut kept = scene.clone();
+    kept.characters[0].poses = vec![pose.clone()];
+    let posed = simulate(&kept);
+    let most = |a: &[DVec3], b: &[DVec3]| a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    let moved = most(&posed.skin_places(0), &simulate(&scene).skin_places(0));
+    assert!(moved > 0.05, "{moved}");
+    assert!(most(&posed.skin_places(0), &by_hand.skin_places(0)) < 1e-9);
+    // Kept while it runs: what the hand did is part of the model, and nothing moves. Taken back, the bone is where the scene had it.
+    let before = by_hand.skin_places(0);
+    by_hand.adopt(ModelBuilder::new(&kept).build().unwrap()).unwrap();
+    assert!(by_hand.state().bone_turns.is_empty());
+    assert!(most(&by_hand.skin_places(0), &before) < 1e-9);
+    by_hand.adopt(ModelBuilder::new(&scene).build().unwrap()).unwrap();
+    by_hand.step();
+    assert!(most(&by_hand.skin_places(0), &simulate(&scene).skin_places(0)) < 1e-9);
+    // A hand that holds another bone is not disturbed.
+    by_hand.command(turn("bone1", [0.0, 0.0, 10.0], [0.0; 3])).unwrap();
+    by_hand.step();
+    by_hand.adopt(ModelBuilder::new(&kept).build().unwrap()).unwrap();
+    assert_eq!(by_hand.state().bone_turns.len(), 1);
+    let wrong = |poses: Vec<BonePose>| {
+        let mut wrong = scene.clone();
+        wrong.characters[0].poses = poses;
+        ModelBuilder::new(&wrong).build().unwrap_err().to_string()
+    };
+    let nobody = wrong(vec![BonePose { bone: "nobody".into(), ..pose.clone() }]);
+    assert!(
+        nobody.contains("character[0].pose[0].bone") && nobody.contains("no bone or node 'nobody'"),
+        "{nobody}"
+    );
+    assert!(wrong(vec![pose.clone(), pose.clone()]).contains("posed twice"));
+    assert!(wrong(vec![BonePose { shift: [f64::NAN, 0.0, 0.0], ..pose }]).contains("pose[0].shift"));
+}
+
+/// Weights that a mesh does not have are found, and that is told unless it was asked for.
+#[test]
+fn weights_that_are_found_unasked_are_told() {
+    let mut scene = scene(SolverKind::Xpbd);
+    scene.bodies.clear();
+    let mut rig = arm();
+    let mesh = &mut rig.meshes[0];
+    (mesh.influences, mesh.joints, mesh.weights) = (0, Vec::new(), Vec::new());
+    let count = mesh.positions.len();
+    scene.characters[0].rig = RigSource::Inline(rig);
+    let told = |scene: &Scene| {
+        let model = ModelBuilder::new(scene).build().unwrap();
+        assert_eq!(model.characters[0].rig.repairs.unweighted_vertices, 0);
+        souple::check::lint_rig(0, &model.characters[0])
+            .iter()
+            .map(|lint| lint.message.clone())
+            .collect::<Vec<_>>()
+    };
+    let messages = told(&scene);
+    assert!(
+        messages.len() == 1
+            && messages[0].contains(&format!("{count} vertices are of meshes without any weight")),
+        "{messages:?}"
+    );
+    scene.characters[0].weights = Some(Default::default());
+    assert!(told(&scene).is_empty());
 }

@@ -112,6 +112,7 @@ fn time_row(
         clips: vec![PlayedModel { clip: 0, weight: 1.0, start: 0.0, speed: 1.0, repeat: true }],
         skinning: Skinning::LinearBlend,
         volume: None,
+        stance: Vec::new(),
         maps: Vec::new(),
         pose: Pose::IDENTITY,
         scale: 1.0,

@@ -41,6 +41,7 @@ fn places(rig: &Rig, skinning: Skinning, volume: Option<SkinVolume>) -> (Vec<DVe
         rig: Arc::new(rig),
         clips: Vec::new(),
         skinning,
+        stance: Vec::new(),
         maps: Vec::new(),
         pose: Pose::IDENTITY,
         scale: 1.0,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use eframe::egui::{self, Ui};
 use souple::scene::{
-    BulgePreset, Character, JointBulge, Motion, PlayedClip, Rig, RigSource, SkinVolume, Skinning,
+    BonePose, BulgePreset, Character, JointBulge, Motion, PlayedClip, Rig, RigSource, SkinVolume, Skinning,
     VolumeMethod,
 };
 use souple_files::character_scene::clip_names;
@@ -89,8 +89,28 @@ pub fn show(app: &mut StudioApp, ui: &mut Ui, c: usize) {
         }
     });
     rename(app, Object::Character(c), name);
+    section(ui, "Posed by hand", true, |ui| posed_now(app, ui, c));
     section(ui, "Volume now", true, |ui| volume_now(app, ui, c));
     section(ui, "Painted maps", true, |ui| super::paint::maps(app, ui, c));
+}
+
+/// Bones that hands have moved, to be kept in the scene.
+fn posed_now(app: &mut StudioApp, ui: &mut Ui, c: usize) {
+    let info = app.shown.characters.get(c).filter(|_| app.runs_document());
+    let bones: Vec<&str> =
+        info.map(|info| info.posed.iter().map(|pose| pose.bone.as_str()).collect()).unwrap_or_default();
+    if bones.is_empty() {
+        subtitle(
+            ui,
+            "Ctrl-drag on its skin turns the bone under the pointer; with the tool Move it is shifted.",
+        );
+        return;
+    }
+    ui.label(bones.join(", "));
+    let tip = "Writes how these bones stand into the scene, so that they stand so from its start; else it ends with Reset";
+    if ui.button("Keep pose").on_hover_text(tip).clicked() {
+        app.keep_pose(c);
+    }
 }
 
 /// What the volume of the running skin is, and what each joint does to it.
@@ -171,6 +191,9 @@ fn from_form(edited: Character, character: &mut Character) {
 
 fn fields(form: &mut Form, ui: &mut Ui, character: &mut Character, names: &Names) {
     section(ui, "Clips", true, |ui| clip_fields(form, ui, &mut character.clips, names));
+    if !character.poses.is_empty() {
+        section(ui, "Poses", true, |ui| pose_fields(form, ui, &mut character.poses));
+    }
     section(ui, "Skin", true, |ui| {
         let skinning = live("Skinning", "Character", "skinning", "");
         form.choice(ui, skinning, "Skinning", &SKINNINGS, &mut character.skinning);
@@ -197,6 +220,29 @@ fn fields(form: &mut Form, ui: &mut Ui, character: &mut Character, names: &Names
         let moves = live("Moves", "Character", "motion", "");
         form.part(ui, moves, &mut character.motion, Motion::default, motion_fields);
     });
+}
+
+fn pose_fields(form: &mut Form, ui: &mut Ui, poses: &mut Vec<BonePose>) {
+    let mut removed = None;
+    for (k, pose) in poses.iter_mut().enumerate() {
+        ui.push_id(("pose", k), |ui| {
+            ui.horizontal(|ui| {
+                ui.strong(pose.bone.as_str());
+                let name = format!("Remove pose of {}", pose.bone);
+                if icon_button(ui, Icon::Close, false, &name, "Let the bone stand as clips have it").clicked()
+                {
+                    removed = Some(k);
+                }
+            });
+            let turn = live("Turn, °", "BonePose", "rotate_deg", "degrees about the axis");
+            form.vector(ui, turn, -720.0..=720.0, &mut pose.rotate_deg);
+            form.vector(ui, live("Shift", "BonePose", "shift", ""), -FAR..=FAR, &mut pose.shift);
+        });
+    }
+    if let Some(k) = removed {
+        poses.remove(k);
+        form.changed("poses", Effect::Live);
+    }
 }
 
 fn clip_fields(form: &mut Form, ui: &mut Ui, clips: &mut Vec<PlayedClip>, names: &Names) {

@@ -46,6 +46,35 @@ fn a_rigged_file_is_seen_and_plays_at_once() {
     assert_eq!(studio.state().selected, Object::Character(1));
 }
 
+/// A bone that a hand has turned is kept by a button, as one step of undo; the running scene goes on.
+#[test]
+fn a_pose_made_by_hand_is_kept_in_the_scene_and_taken_back() {
+    let mut studio = playing("elbow.glb");
+    let turn = souple::Command::MoveBone {
+        character: "elbow".into(),
+        bone: "bone1".into(),
+        by: [0.0; 3],
+        rotate_deg: [0.0, 0.0, 30.0],
+    };
+    studio.state().worker.send(Request::Do(vec![turn]));
+    wait(&mut studio, "it is turned", |app| !app.shown.characters[0].posed.is_empty());
+    studio.get_by_role_and_label(Role::Button, "Keep pose").scroll_to_me();
+    studio.run_steps(4);
+    press(&mut studio, "Keep pose");
+    let poses = character(studio.state()).poses.clone();
+    let [pose] = &poses[..] else { panic!("{poses:?}") };
+    let angle = pose.rotate_deg.iter().map(|c| c * c).sum::<f64>().sqrt();
+    assert!(pose.bone == "bone1" && (angle - 30.0).abs() < 1e-6, "{pose:?}");
+    wait(&mut studio, "the scene stands so", |app| {
+        runs(app, |c| c.poses == poses) && app.shown.characters[0].posed.is_empty()
+    });
+    let written = souple_formats::scene::write_scene_toml(studio.state().document.scene()).unwrap();
+    assert!(written.contains("[[character.pose]]"), "{written}");
+    studio.state_mut().perform(Action::Undo, Held::default());
+    wait(&mut studio, "it is taken back", |app| runs(app, |c| c.poses.is_empty()));
+    assert!(studio.state().shown.characters[0].posed.is_empty());
+}
+
 #[test]
 fn skinning_clips_and_volume_change_while_it_plays() {
     let mut studio = playing("elbow.glb");

@@ -9,13 +9,13 @@ use crate::mesh::ColliderMesh;
 use crate::model::{BodyModel, BoneCarrier, Carrier, ColliderForm, PinCarrier};
 use crate::parallel::Parallel;
 use crate::scene::{
-    Body, Character, Collider, Follow, JointBulge, PaintedMap, PlayedClip, Rig, RigSource, SkinShape,
-    SkinVolume, SkinWeights, Skinning, SubdivideSkin,
+    Body, BonePose, Character, Collider, Follow, JointBulge, PaintedMap, PlayedClip, Rig, RigSource,
+    SkinShape, SkinVolume, SkinWeights, Skinning, SubdivideSkin,
 };
 use crate::skin::insert::insert_bone;
 use crate::skin::subdivide::subdivide;
 use crate::skin::{
-    CharacterModel, CompiledRig, MapModel, PlayedModel, Posed, RigError, SkinPoint, VolumeKeeper,
+    BoneTurn, CharacterModel, CompiledRig, MapModel, PlayedModel, Posed, RigError, SkinPoint, VolumeKeeper,
     WeightError, weights,
 };
 
@@ -29,7 +29,9 @@ impl Characters {
     pub(super) fn build(characters: &[Character]) -> Checked<Characters> {
         let mut models = Vec::new();
         for (c, character) in characters.iter().enumerate() {
-            models.push(build_character(&format!("character[{c}]"), character)?);
+            let mut model = build_character(&format!("character[{c}]"), character)?;
+            model.stance.iter_mut().for_each(|turn| turn.character = c as u32);
+            models.push(model);
         }
         let start = Posed::at(&models, 0.0);
         Ok(Characters { models, start })
@@ -51,28 +53,10 @@ impl Characters {
     }
 
     fn bone(&self, at: &str, character: usize, name: &str) -> Checked<BoneCarrier> {
-        let names = &self.models[character].rig.skeleton.names;
-        let mut found = (0u32..).zip(names).filter(|(_, n)| *n == name).map(|(node, _)| node);
-        let field = format!("{at}.bone");
-        match (found.next(), found.next()) {
-            (Some(node), None) => {
-                let bound = self.start.characters[character].bone(node).inverse();
-                Ok(BoneCarrier { character, node, bound })
-            }
-            (Some(_), Some(_)) => wrong(
-                &field,
-                format!("'{}' has several nodes of the name '{name}'", self.models[character].name),
-                "give them different names where the file was made",
-            ),
-            _ => {
-                let known = names.iter().take(40).map(String::as_str).collect::<Vec<_>>().join(", ");
-                wrong(
-                    &field,
-                    format!("'{}' has no bone or node '{name}'", self.models[character].name),
-                    format!("it has: {known}"),
-                )
-            }
-        }
+        let model = &self.models[character];
+        let owner = format!("'{}'", model.name);
+        let node = node_named(&format!("{at}.bone"), &owner, &model.rig.skeleton.names, name)?;
+        Ok(BoneCarrier { character, node, bound: self.start.characters[character].bone(node).inverse() })
     }
 
     /// What carries a collider that was put somewhere, and where that is when the scene begins.
@@ -90,8 +74,7 @@ impl Characters {
         let put = match follow.at_rest {
             true => {
                 let model = &self.models[character];
-                let standing = CharacterModel { clips: Vec::new(), volume: None, ..model.clone() };
-                let standing = Posed::at(std::slice::from_ref(&standing), 0.0);
+                let standing = Posed::at(&[model.unposed()], 0.0);
                 let rest = standing.characters[0].bone(carrier.node);
                 carrier.bound.inverse().compose(&rest.inverse()).compose(&put)
             }
@@ -194,6 +177,23 @@ impl Characters {
     }
 }
 
+/// The one node of a name; `owner` is whose it is, for people.
+fn node_named(field: &str, owner: &str, names: &[String], name: &str) -> Checked<u32> {
+    let mut found = (0u32..).zip(names).filter(|(_, n)| *n == name).map(|(node, _)| node);
+    match (found.next(), found.next()) {
+        (Some(node), None) => Ok(node),
+        (Some(_), Some(_)) => wrong(
+            field,
+            format!("{owner} has several nodes of the name '{name}'"),
+            "give them different names where the file was made",
+        ),
+        _ => {
+            let known = names.iter().take(40).map(String::as_str).collect::<Vec<_>>().join(", ");
+            wrong(field, format!("{owner} has no bone or node '{name}'"), format!("it has: {known}"))
+        }
+    }
+}
+
 /// Most rounds in which the area of a skin is kept.
 const MOST_AREA_ROUNDS: u32 = 32;
 
@@ -269,7 +269,11 @@ fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
     };
     let mut compiled = compile(&rig)?;
     if let Some(weighted) = find_weights(&field("weights"), character.weights.as_ref(), &rig, &compiled)? {
+        let had_none = compiled.repairs.unweighted_vertices;
         compiled = compile(&weighted)?;
+        if character.weights.is_none() {
+            compiled.repairs.found_vertices = had_none.saturating_sub(compiled.repairs.unweighted_vertices);
+        }
     }
     let mut rig = compiled;
     let translation = vector(&field("position"), character.position)?;
@@ -286,6 +290,7 @@ fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
         return wrong(&field("clip"), "no clip has a weight", "give one of them a `weight` above 0");
     }
     clips.iter_mut().for_each(|played| played.weight /= sum);
+    let stance = build_stance(at, &character.poses, &rig)?;
     let mut maps = build_maps(at, &character.maps, &rig)?;
     let volume = match &character.volume {
         Some(written) => {
@@ -330,12 +335,31 @@ fn build_character(at: &str, character: &Character) -> Checked<CharacterModel> {
         maps,
         rig,
         clips,
+        stance,
         skinning: character.skinning,
         pose: Pose { rotation: turn, translation },
         scale: positive(&field("scale"), character.scale, "times the size")?,
         pivot: character.motion.as_ref().and_then(|m| m.pivot).map_or(translation, Into::into),
         motion: character.motion.clone(),
     })
+}
+
+/// How the bones of a character are posed, by node; the number of the character is that of the first.
+fn build_stance(at: &str, poses: &[BonePose], rig: &CompiledRig) -> Checked<Vec<BoneTurn>> {
+    let mut stance: Vec<BoneTurn> = Vec::new();
+    for (k, BonePose { bone, rotate_deg, shift }) in poses.iter().enumerate() {
+        let at = format!("{at}.pose[{k}]");
+        let node = node_named(&format!("{at}.bone"), "the character", &rig.skeleton.names, bone)?;
+        if stance.iter().any(|turn| turn.node == node) {
+            let help = "write its turn and its shift into one entry";
+            return wrong(&format!("{at}.bone"), format!("'{bone}' is posed twice"), help);
+        }
+        let rotation = rotation(vector(&format!("{at}.rotate_deg"), *rotate_deg)?);
+        let shift = vector(&format!("{at}.shift"), *shift)?;
+        stance.push(BoneTurn { character: 0, node, rotation, shift });
+    }
+    stance.sort_by_key(|turn| turn.node);
+    Ok(stance)
 }
 
 fn build_maps(at: &str, written: &[PaintedMap], rig: &CompiledRig) -> Checked<Vec<MapModel>> {

@@ -137,7 +137,7 @@ pub(super) fn place_layer(
             "set the `scale` of the character: lengths are in metres",
         );
     }
-    let standing = CharacterModel { clips: Vec::new(), motion: None, volume: None, ..character.clone() };
+    let standing = CharacterModel { motion: None, ..character.unposed() };
     let standing = Posed::at(std::slice::from_ref(&standing), 0.0);
     let rest: Vec<DVec3> =
         vertices.iter().map(|&(m, v)| standing.characters[0].vertex(character, m, v)).collect();

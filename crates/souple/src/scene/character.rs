@@ -19,6 +19,9 @@ scene_type! {
         /// What is played; several are blended by their weights. Without any, it stands as its file has it.
         #[serde(rename = "clip", skip_serializing_if = "Vec::is_empty")]
         pub clips: Vec<PlayedClip>,
+        /// How bones stand on top of what is played: poses made by hand (ROH-63).
+        #[serde(rename = "pose", skip_serializing_if = "Vec::is_empty")]
+        pub poses: Vec<BonePose>,
         /// How bones move its skin.
         pub skinning: Skinning,
         /// How bones get weights that nobody painted. Without it, a mesh without any weights gets those of `weights = {}`, and a single vertex without
@@ -50,6 +53,7 @@ impl Default for Character {
             rig: RigSource::default(),
             inserted: Vec::new(),
             clips: Vec::new(),
+            poses: Vec::new(),
             skinning: Skinning::default(),
             weights: None,
             volume: None,
@@ -171,6 +175,20 @@ scene_type! {
 impl Default for PlayedClip {
     fn default() -> Self {
         PlayedClip { name: String::new(), weight: 1.0, start: 0.0, speed: 1.0, repeat: true }
+    }
+}
+
+scene_type! {
+    /// How a bone stands on top of what is played, in the frame that carries it.
+    #[serde(default)]
+    #[derive(Default)]
+    pub struct BonePose {
+        /// Its name.
+        pub bone: String,
+        /// How it is turned about its joint: unit axis times angle in degrees.
+        pub rotate_deg: Vec3,
+        /// How its joint is shifted, lengths of the file.
+        pub shift: Vec3,
     }
 }
 

@@ -29,6 +29,8 @@ pub struct CharacterModel {
     pub rig: Arc<CompiledRig>,
     /// What it plays; weights sum to 1.
     pub clips: Vec<PlayedModel>,
+    /// How its bones stand on top of that, in the order of nodes.
+    pub stance: Vec<BoneTurn>,
     /// How bones move its skin.
     pub skinning: Skinning,
     /// What keeps the volume of its skin.
@@ -46,10 +48,31 @@ pub struct CharacterModel {
 }
 
 impl CharacterModel {
+    /// The same as its file was modelled: nothing is played, no bone is posed, no volume kept.
+    pub fn unposed(&self) -> CharacterModel {
+        CharacterModel { clips: Vec::new(), stance: Vec::new(), volume: None, ..self.clone() }
+    }
+
     /// Adds what decides how it moves to the hash of a model.
     pub(crate) fn hash(&self, hash: &mut Hasher) {
-        let CharacterModel { name: _, rig, clips, skinning, volume, maps, pose, scale, motion, pivot } = self;
+        let CharacterModel {
+            name: _,
+            rig,
+            clips,
+            stance,
+            skinning,
+            volume,
+            maps,
+            pose,
+            scale,
+            motion,
+            pivot,
+        } = self;
         hash.text(&format!("character {clips:?}{skinning:?}{pose:?}{scale:?}{motion:?}{pivot:?}"));
+        // Without poses a character is known by what it was known by before there were any.
+        if !stance.is_empty() {
+            hash.text(&format!("{stance:?}"));
+        }
         if let Some(volume) = volume {
             hash.text(&format!("{:?}", volume.written));
         }
@@ -106,7 +129,7 @@ pub struct PlayedModel {
     pub repeat: bool,
 }
 
-/// How a hand has turned and shifted a bone, on top of what clips do (ROH-63), in the frame that carries it.
+/// How a hand, or a pose of the scene, has turned and shifted a bone on top of what clips do (ROH-63), in the frame that carries it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoneTurn {
     /// Number of the character.
@@ -190,8 +213,8 @@ pub struct PosedCharacter {
 }
 
 impl PosedCharacter {
-    fn set<'a>(&mut self, character: &CharacterModel, turns: impl Iterator<Item = &'a BoneTurn>, t: f64) {
-        let CharacterModel { name: _, rig, clips, skinning, volume, maps: _, pose, scale, motion, pivot } =
+    fn set<'a>(&mut self, character: &'a CharacterModel, turns: impl Iterator<Item = &'a BoneTurn>, t: f64) {
+        let CharacterModel { rig, clips, stance, skinning, volume, pose, scale, motion, pivot, .. } =
             character;
         self.scale = *scale;
         self.pose = match motion {
@@ -212,7 +235,7 @@ impl PosedCharacter {
         } else {
             LocalPose::blend(&self.parts, &mut self.local);
         }
-        for turn in turns {
+        for turn in stance.iter().chain(turns) {
             if let Some(local) = self.local.locals.get_mut(turn.node as usize) {
                 local.rotation = turn.rotation * local.rotation;
                 local.translation += turn.shift;

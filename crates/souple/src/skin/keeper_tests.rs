@@ -48,6 +48,7 @@ fn character(rig: &Rig, skinning: Skinning, volume: Option<SkinVolume>) -> Chara
         rig,
         clips: Vec::new(),
         skinning,
+        stance: Vec::new(),
         maps: Vec::new(),
         pose: math::Pose::IDENTITY,
         scale: 1.0,

@@ -69,6 +69,8 @@ pub struct RigRepairs {
     pub normalised_vertices: usize,
     /// Vertices without a weight; they follow the first bone of their skin.
     pub unweighted_vertices: usize,
+    /// Vertices of meshes without any weight, which were found though nobody asked for it.
+    pub found_vertices: usize,
     /// Rotations of length 0; they turn nothing.
     pub null_rotations: usize,
     /// Frames that are scaled to nothing along an axis; they stay.

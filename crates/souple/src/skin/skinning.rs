@@ -56,7 +56,11 @@ pub fn rigid(p: DVec3, influences: &[Influence], bones: &[BoneMotion]) -> DVec3 
 /// p' = Σ ω_j M_j p.
 #[inline]
 pub fn linear_blend(p: DVec3, influences: &[Influence], bones: &[BoneMotion]) -> DVec3 {
-    influences.iter().map(|&(bone, weight)| weight * bones[bone as usize].matrix.transform_point3(p)).sum()
+    let mut place = DVec3::ZERO;
+    for &(bone, weight) in influences {
+        place += weight * bones[bone as usize].matrix.transform_point3(p);
+    }
+    place
 }
 
 /// The rigid motion nearest to Σ ω_j q̂_j, of the point stretched by Σ ω_j S_j.

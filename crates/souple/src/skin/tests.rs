@@ -60,6 +60,7 @@ fn character(rig: &Rig, clips: Vec<PlayedModel>) -> CharacterModel {
         clips,
         skinning: Skinning::LinearBlend,
         volume: None,
+        stance: Vec::new(),
         maps: Vec::new(),
         pose: Pose { translation: DVec3::X * 10.0, ..Pose::IDENTITY },
         scale: 2.0,
