@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::path::Path;
+
 use common::{Ran, SCENE, Scratch};
 
 const OLD: &[u8] = b"from an earlier run";
@@ -536,4 +538,45 @@ fn an_animation_from_elsewhere_gets_folds() {
     refused(&["f00.obj", "--cache", "f.pc2", "--rest", "other.obj"], "another mesh");
     refused(&["f00.obj", "--cache", "other.obj"], "other.obj");
     scratch.souple(&["wrinkle", "f00.obj", "-o", "x.glb"]).expect(2);
+}
+
+/// The clip of a glTF file is folded frame by frame, and one frame of it as a mesh along its folds.
+#[test]
+fn a_gltf_animation_gets_folds_and_a_still_frame() {
+    let scratch = Scratch::new();
+    let arm = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/characters/arm.glb");
+    scratch.write("arm.glb", std::fs::read(arm).unwrap());
+    let common = ["wrinkle", "arm.glb", "--clip", "curl", "--fps", "5", "--radius", "0.03", "--json"];
+    let with = |more: &[&str]| scratch.souple(&[&common[..], more].concat());
+    let told = with(&["-o", "folded.glb", "-o", "folded.pc2"]).expect(0).json();
+    assert_eq!((told["frames"].as_u64(), told["vertices"][0].as_u64()), (Some(21), Some(498)), "{told}");
+    let [before, after] = [0, 1].map(|k| told["compression"][k].as_f64().unwrap());
+    assert!(told["folds"].as_u64() > Some(3) && after < 0.8 * before, "{told}");
+    assert_eq!(&scratch.read("folded.glb")[..4], b"glTF");
+    let fine = told["vertices"][1].as_u64().unwrap();
+    let points = i32::from_le_bytes(scratch.read("folded.pc2")[16..20].try_into().unwrap());
+    assert_eq!((points as u64, told.get("still_vertices")), (fine, None));
+    // One frame: fewer vertices, each of which a triangle uses, on the same animation.
+    let still = with(&["--still", "12", "-o", "still.obj", "-o", "still.stl"]).expect(0).json();
+    let count = still["still_vertices"].as_u64().unwrap();
+    assert!(498 < count && count < fine, "{still}");
+    let text = String::from_utf8(scratch.read("still.obj")).unwrap();
+    let vertices = text.lines().filter(|line| line.starts_with("v ")).count();
+    assert_eq!((vertices as u64, &still["compression"]), (count, &told["compression"]));
+    assert_eq!(still["files"], serde_json::json!(["still.obj", "still.stl"]));
+    let files = scratch.files();
+    with(&["--still", "21", "-o", "x.obj"]).expect(1);
+    with(&["--still", "12", "-o", "x.glb"]).expect(1);
+    with(&["-o", "x.obj"]).expect(1);
+    with(&["--cache", "folded.pc2", "-o", "x.glb"]).expect(2);
+    with(&["--mesh", "sleeve", "-o", "x.glb"]).expect(1);
+    scratch
+        .souple(&["wrinkle", "arm.glb", "--clip", "walk", "-o", "x.glb"])
+        .expect(1)
+        .complains("'wave', 'curl'");
+    scratch
+        .souple(&["wrinkle", "arm.glb", "--radius", "3", "-o", "x.glb"])
+        .expect(1)
+        .complains("no fold of radius 3 m fits");
+    assert_eq!(scratch.files(), files, "nothing was written by what was refused");
 }

@@ -58,52 +58,49 @@ pub struct NearFold {
     pub strength: f64,
 }
 
+/// By how much the fields of cloth and folds exceed 1 at a height, and how that changes with it, 1/m.
+fn excess_and_slope(sheet_depth: f64, sheet_softness: f64, folds: &[NearFold], t: f64) -> (f64, f64) {
+    let (e, up) = (sheet_softness * sheet_softness, t + sheet_depth);
+    let inverse = 1.0 / (e + up * up);
+    let of_sheet = (e + sheet_depth * sheet_depth) * inverse;
+    let (mut excess, mut slope) = (of_sheet - 1.0, -2.0 * up * of_sheet * inverse);
+    for f in folds {
+        // The field of a long straight curve, and its derivative by the same quotient.
+        let (e, up) = (f.softness * f.softness, t + f.depth);
+        let inverse = 1.0 / (e + f.aside_squared + up * up);
+        let ratio = (e + f.radius * f.radius) * inverse;
+        let field = f.strength * ratio * ratio.sqrt();
+        excess += field;
+        slope -= 3.0 * up * field * inverse;
+    }
+    (excess, slope)
+}
+
 /// Height above the cloth at which the fields of cloth and folds sum to 1, m: the highest such place.
 pub fn height(sheet_depth: f64, sheet_softness: f64, folds: &[NearFold]) -> f64 {
-    let excess = |t: f64| {
-        let sum: f64 = folds
-            .iter()
-            .map(|f| {
-                let up = t + f.depth;
-                f.strength * line_field(f.radius, f.softness, f.aside_squared + up * up)
-            })
-            .sum();
-        sheet_field(sheet_depth, sheet_softness, t) + sum - 1.0
-    };
-    let slope = |t: f64| {
-        let e = sheet_softness * sheet_softness;
-        let up = t + sheet_depth;
-        let of_sheet = -2.0 * up * sheet_field(sheet_depth, sheet_softness, t) / (e + up * up);
-        let of_folds: f64 = folds
-            .iter()
-            .map(|f| {
-                let up = t + f.depth;
-                let d2 = f.aside_squared + up * up;
-                -3.0 * up * f.strength * line_field(f.radius, f.softness, d2) / (f.softness * f.softness + d2)
-            })
-            .sum();
-        of_sheet + of_folds
-    };
+    let at = |t: f64| excess_and_slope(sheet_depth, sheet_softness, folds, t);
     let most = folds.iter().fold(sheet_depth, |most, f| most.max(f.radius));
     let (mut low, mut high) = (0.0, most);
-    let rises = excess(low) > 1e-12;
-    if !rises {
+    let mut below = at(low).0;
+    if below.is_nan() || below <= 1e-12 {
         return 0.0;
     }
-    while excess(high) > 0.0 && high < 64.0 * most {
-        low = high;
+    let mut above = at(high).0;
+    while above > 0.0 && high < 64.0 * most {
+        (low, below) = (high, above);
         high *= 2.0;
+        above = at(high).0;
     }
-    // Newton's method, kept between two places that lie on both sides.
-    let mut t = 0.5 * (low + high);
+    // Newton's method, kept between two places that lie on both sides, from where a straight line between them has its zero.
+    let mut t = if above < 0.0 { low + (high - low) * below / (below - above) } else { 0.5 * (low + high) };
     for _ in 0..60 {
-        let f = excess(t);
+        let (f, slope) = at(t);
         if f > 0.0 {
             low = t
         } else {
             high = t
         }
-        let next = t - f / slope(t);
+        let next = t - f / slope;
         let next = if next > low && next < high { next } else { 0.5 * (low + high) };
         let change = (next - t).abs();
         t = next;

@@ -147,8 +147,8 @@ impl FineMesh {
 
     /// A value of the coarse vertices at a fine one.
     pub fn mixed(&self, vertex: usize, values: &[DVec3]) -> DVec3 {
-        let (of, shares) = &self.shares[vertex];
-        (0..3).map(|k| values[of[k] as usize] * shares[k]).sum()
+        let ([a, b, c], shares) = &self.shares[vertex];
+        values[*a as usize] * shares[0] + values[*b as usize] * shares[1] + values[*c as usize] * shares[2]
     }
 
     /// Texture coordinates of the fine vertices.

@@ -2,13 +2,15 @@
 //!
 //! A vertex of the fine mesh goes from its place on the coarse cloth, which contact keeps out of everything, to where folds have it. Where that way passes through a
 //! triangle of an obstacle, the vertex is put back to the near side of it: the fold is lost there, as the thesis has it. The rule needs no inside, so that open meshes and
-//! layers of cloth are obstacles like closed ones. Shapes by formula are kept out of by their distance.
+//! layers of cloth are obstacles like closed ones. Shapes by formula are kept out of by their distance. The coarse cloth is an obstacle to its own folds, too, but for the
+//! triangles around the one that a vertex is on.
 //!
 //! Promised: no vertex is beyond a surface that its coarse place is before. Not promised: the same of what is between vertices, which are half of the smallest radius
-//! apart, nor that a cloth which is inside already comes out.
+//! apart, nor that a cloth which is inside already comes out, nor that folds of two layers which face each other do not meet between them.
 
 use glam::DVec3;
 
+use super::Wrinkles;
 use super::fine::FineMesh;
 use crate::mesh::bounds;
 use crate::model::{BodyModel, Carrier};
@@ -103,12 +105,19 @@ impl Cells {
     }
 
     /// The first triangle that the way between two points passes, and at which share of it.
-    fn first_hit(&self, obstacle: &Obstacle, from: DVec3, to: DVec3) -> Option<(f64, u32)> {
+    fn first_hit(
+        &self,
+        obstacle: &Obstacle,
+        from: DVec3,
+        to: DVec3,
+        counts: impl Fn(&[u32; 3]) -> bool,
+    ) -> Option<(f64, u32)> {
         let mut first: Option<(f64, u32)> = None;
         self.each(from.min(to), from.max(to), |cell| {
             for &t in &self.held[self.starts[cell] as usize..self.starts[cell + 1] as usize] {
-                let corners = obstacle.triangles[t as usize].map(|v| obstacle.places[v as usize]);
-                if let Some(share) = crossing(from, to, corners)
+                let of = &obstacle.triangles[t as usize];
+                if let Some(share) = crossing(from, to, of.map(|v| obstacle.places[v as usize]))
+                    && counts(of)
                     && first.is_none_or(|(least, other)| (share, t) < (least, other))
                 {
                     first = Some((share, t));
@@ -137,13 +146,37 @@ fn crossing(from: DVec3, to: DVec3, [a, b, c]: [DVec3; 3]) -> Option<f64> {
 
 /// Puts the vertices of a fine mesh that folds moved through an obstacle back to `margin` (m) before it, or as near as the coarse cloth is.
 fn keep_out(fine: &FineMesh, coarse: &[DVec3], obstacle: &Obstacle, margin: f64, places: &mut [DVec3]) {
+    keep_before(fine, coarse, obstacle, margin, |_, _| true, places);
+}
+
+/// The same of the cloth itself: no vertex passes a triangle of it that does not touch the one it is on.
+fn keep_out_of_itself(wrinkles: &Wrinkles, coarse: &[DVec3], margin: f64, places: &mut [DVec3]) {
+    let Wrinkles { pattern, fine, .. } = wrinkles;
+    let obstacle = Obstacle { places: coarse.to_vec(), triangles: pattern.triangles.clone() };
+    let is_apart = |v: usize, other: &[u32; 3]| {
+        let own = &pattern.triangles[fine.at[v].triangle as usize];
+        !other.iter().any(|corner| own.contains(corner))
+    };
+    keep_before(fine, coarse, &obstacle, margin, is_apart, places);
+}
+
+/// The same of those triangles of an obstacle that count for a vertex.
+fn keep_before(
+    fine: &FineMesh,
+    coarse: &[DVec3],
+    obstacle: &Obstacle,
+    margin: f64,
+    counts: impl Fn(usize, &[u32; 3]) -> bool,
+    places: &mut [DVec3],
+) {
     let starts: Vec<DVec3> = (0..places.len()).map(|v| fine.mixed(v, coarse)).collect();
     let ((low, high), (from, to)) = (bounds(places), bounds(&starts));
     let Some(cells) = Cells::new(obstacle, (low.min(from), high.max(to))) else { return };
-    for (start, place) in starts.into_iter().zip(places) {
+    for (v, (start, place)) in starts.into_iter().zip(places).enumerate() {
         let moved = *place;
         for round in 0..=ROUNDS {
-            let Some((share, t)) = cells.first_hit(obstacle, start, *place) else { break };
+            let hit = cells.first_hit(obstacle, start, *place, |t| counts(v, t));
+            let Some((share, t)) = hit else { break };
             if round == ROUNDS {
                 *place = start.lerp(*place, 0.9 * share);
                 break;
@@ -165,6 +198,7 @@ pub(crate) fn keep_body_out(scene: &Simulation, body: usize, coarse: &[DVec3], p
     let BodyModel { wrinkles: Some(wrinkles), skin, .. } = &scene.model().bodies[body] else { return };
     let others = meshes_of_colliders(scene, None).chain(meshes_of_bodies(scene, Some(body)));
     others.for_each(|obstacle| keep_out(&wrinkles.fine, coarse, &obstacle, *skin, places));
+    keep_out_of_itself(wrinkles, coarse, *skin, places);
     keep_out_of_shapes(scene, *skin, places);
 }
 
@@ -176,6 +210,7 @@ pub(crate) fn keep_skin_out(scene: &Simulation, collider: usize, coarse: &[DVec3
         obstacle.places.iter_mut().for_each(|place| *place = pose.apply_inverse(*place));
         keep_out(&wrinkles.fine, coarse, &obstacle, SKIN_MARGIN, places);
     }
+    keep_out_of_itself(wrinkles, coarse, SKIN_MARGIN, places);
 }
 
 /// Colliders that are meshes, as they are now, but for one and what shows meshes of the same character that it does.
@@ -272,6 +307,46 @@ mod tests {
         keep_out(&w.fine, &places, &broken, 0.001, &mut out);
         keep_out(&w.fine, &places, &Obstacle::default(), 0.001, &mut out);
         assert!(out.iter().all(|p| p.is_finite()));
+    }
+
+    /// A sheet doubled over, its upper half 6 mm above the lower one, both pressed together across: folds of the lower half are 15 mm high.
+    #[test]
+    fn folds_do_not_pass_another_layer_of_the_same_cloth() {
+        let (x, t) = sheet(13, 13, 1.2, 1.0);
+        let w = wrinkles(&x, &t, 0.015, 6);
+        let over = |p: &DVec3| {
+            let (along, across) = (p.x, 0.8 * p.z);
+            match along {
+                _ if along < 0.55 => DVec3::new(along, 0.0, across),
+                _ if along > 0.65 => DVec3::new(1.2 - along, 0.006, across),
+                _ => DVec3::new(0.55 + 0.05, 0.003, across),
+            }
+        };
+        let places: Vec<DVec3> = x.iter().map(over).collect();
+        let folds = w.settled(&mut Tracker::default(), &places);
+        let mut out = Vec::new();
+        w.surface(&mut Projector::default(), &folds, &places, &mut out);
+        // Away from the bend, folds of the lower half above the upper one, and folds of that one, which face down, below the lower.
+        let through = |out: &[DVec3]| {
+            let is_through = |s: DVec3, p: &DVec3| match s.y {
+                y if y < 1e-9 => p.y > 0.006,
+                y if y > 0.006 - 1e-9 => p.y < 0.0,
+                _ => false,
+            };
+            let starts = (0..out.len()).map(|v| w.fine.mixed(v, &places));
+            starts.zip(out).filter(|(s, p)| s.x < 0.45 && is_through(*s, p)).count()
+        };
+        let before = through(&out);
+        assert!(before > 100, "{before}");
+        keep_out_of_itself(&w, &places, 0.001, &mut out);
+        assert_eq!(through(&out), 0, "of {before}");
+        // A single layer, however folded, is not its own obstacle.
+        let flat: Vec<DVec3> = x.iter().map(|p| DVec3::new(p.x, 0.0, 0.8 * p.z)).collect();
+        let folds = w.settled(&mut Tracker::default(), &flat);
+        w.surface(&mut Projector::default(), &folds, &flat, &mut out);
+        let free = out.clone();
+        keep_out_of_itself(&w, &flat, 0.001, &mut out);
+        assert_eq!(out, free);
     }
 
     #[test]

@@ -364,8 +364,7 @@ impl Walk {
             for (k, across) in pattern.across[triangle as usize].iter().enumerate() {
                 let Some(across) = across else { continue };
                 let fresh = self.seen[across.triangle as usize] != self.round;
-                if fresh && segments_distance_squared(a, b, corners[k], corners[(k + 1) % 3]) < reach * reach
-                {
+                if fresh && segments_are_near(a, b, corners[k], corners[(k + 1) % 3], reach * reach) {
                     self.seen[across.triangle as usize] = self.round;
                     self.queue.push((across.triangle, glide.then(&across.glide)));
                 }
@@ -397,15 +396,20 @@ pub fn point_segment(p: DVec2, a: DVec2, b: DVec2) -> (f64, f64) {
     ((a + edge * share).distance_squared(p), share)
 }
 
-fn segments_distance_squared(a: DVec2, b: DVec2, c: DVec2, d: DVec2) -> f64 {
-    let ends = point_segment(a, c, d).0.min(point_segment(b, c, d).0);
-    if a == b {
-        return ends;
+/// Whether two segments come nearer than the root of `reach_squared` (m²): ends first, as most that are near are near at an end.
+fn segments_are_near(a: DVec2, b: DVec2, c: DVec2, d: DVec2, reach_squared: f64) -> bool {
+    let is_near = |p: DVec2, from: DVec2, to: DVec2| point_segment(p, from, to).0 < reach_squared;
+    if is_near(a, c, d) {
+        return true;
     }
-    let (ab, cd) = (b - a, d - c);
-    let crosses =
-        ab.perp_dot(c - a) * ab.perp_dot(d - a) < 0.0 && cd.perp_dot(a - c) * cd.perp_dot(b - c) < 0.0;
-    if crosses { 0.0 } else { ends.min(point_segment(c, a, b).0).min(point_segment(d, a, b).0) }
+    if a == b {
+        return false;
+    }
+    let crosses = || {
+        let (ab, cd) = (b - a, d - c);
+        ab.perp_dot(c - a) * ab.perp_dot(d - a) < 0.0 && cd.perp_dot(a - c) * cd.perp_dot(b - c) < 0.0
+    };
+    is_near(b, c, d) || is_near(c, a, b) || is_near(d, a, b) || crosses()
 }
 
 fn check_indices(triangles: &[[u32; 3]], vertices: usize) -> Result<(), PatternError> {

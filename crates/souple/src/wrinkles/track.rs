@@ -286,6 +286,8 @@ impl Tracker {
             })
         };
         let curve = &mut curves[c];
+        // A ring that opens would lose the piece that closes it at once: it fades as a ring, and others are born in its place.
+        let dying = dying || curve.ring && !traced.ring;
         curve.dying = dying;
         curve.last_compression = strain.compression;
         if dying {
