@@ -33,7 +33,7 @@ pub struct Cli {
 pub enum Command {
     /// Simulates a scene and writes the animation as files
     Run(RunArgs),
-    /// Draws a scene or a recording as a picture, an animation or a sheet of moments
+    /// Draws a scene, a character or a recording as a picture, an animation or a sheet of moments
     Render(RenderArgs),
     /// Opens the studio, a window to see, touch and build scenes in
     Studio(StudioArgs),
@@ -41,11 +41,11 @@ pub enum Command {
     Check(CheckArgs),
     /// Turns a mesh, a scene or a recording into another format
     Convert(ConvertArgs),
-    /// Plays the clips of a character with a skin that keeps its volume, into files
+    /// Plays the clips of a character with a skin that keeps its volume, and elastic layers, into files
     Bake(BakeArgs),
     /// Writes the crease pattern of a sheet of paper of a scene, and says how well it keeps its pattern
     Paper(PaperArgs),
-    /// Draw folds on a coarse animation from another program
+    /// Draws folds on a coarse animation from another program
     Wrinkle(WrinkleArgs),
     /// Plays a recording again and compares every step
     Replay(ReplayArgs),

@@ -663,6 +663,9 @@ impl Default for ExpectReport {
     }
 }
 
+/// Stretch that cloth does not bear, percent: told.
+const TORN_APART_PERCENT: f64 = 50.0;
+
 impl RunReport {
     fn print(&self) -> Result<(), Failure> {
         say(&format!(
@@ -679,9 +682,15 @@ impl RunReport {
         say(&format!("per frame: {}", stages.collect::<Vec<_>>().join(", ")))?;
         let m = &self.summary.measures;
         say(&format!(
-            "stretch {:.2} % mean, {:.2} % max; lowest point {:.4} m; state {}",
+            "stretch {:.2} % mean of longer and shorter, {:.2} % max; lowest point {:.4} m; state {}",
             m.stretch_mean_percent, m.stretch_max_percent, m.lowest, self.state_hash
         ))?;
+        if m.stretch_max_percent > TORN_APART_PERCENT {
+            say(
+                "a spring is more than half as long again as at rest; if that is not meant, steps are too long for what is stiff and touched or held: \
+                 give the group `solver = \"xpbd\"`, or a shorter `dt`",
+            )?;
+        }
         if let Some(crossings) = self.intersections {
             let end = match crossings {
                 0 => "no triangles cross at the end".into(),

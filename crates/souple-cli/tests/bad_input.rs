@@ -580,3 +580,20 @@ fn a_gltf_animation_gets_folds_and_a_still_frame() {
         .complains("no fold of radius 3 m fits");
     assert_eq!(scratch.files(), files, "nothing was written by what was refused");
 }
+
+#[test]
+fn files_that_are_no_scenes() {
+    for name in ["thing.obj", "thing.PNG", "thing.souprec", "thing.md"] {
+        let scratch = Scratch::new();
+        scratch.write(name, "v 0 0 0\n");
+        refuse(&scratch, name).complains("is no scene").complains("scenes end in .toml or .json");
+    }
+}
+
+#[test]
+fn a_mesh_with_a_fabric_alone_is_cloth() {
+    let scratch = Scratch::new();
+    scratch.write("scene.toml", with_mesh("quad.obj").replace("springs = { layout = { graph = 2 } }", ""));
+    scratch.write("quad.obj", "v 0 0 0\nv 0.1 0 0\nv 0.1 0 0.1\nv 0 0 0.1\nf 1 2 3\nf 1 3 4\n");
+    scratch.souple(&["run", "scene.toml", "--frames", "2", "-o", "out"]).expect(0);
+}

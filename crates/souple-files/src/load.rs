@@ -18,6 +18,12 @@ pub const MEMORY_LIMIT: u128 = 8 << 30;
 /// About what the engine needs per particle, bytes: state, springs, neighbour lists, blocks of the solver.
 pub const BYTES_PER_VERTEX: u128 = 1 << 10;
 
+/// Endings of other files that people give instead of a scene: they would be read as TOML.
+const NO_SCENES: [&str; 17] = [
+    "obj", "ply", "stl", "3ds", "msh", "vtk", "vtu", "mesh", "nrrd", "nii", "pc2", "mdd", "png", "jpg",
+    "jpeg", "md", "souprec",
+];
+
 /// A scene that can run.
 #[derive(Debug)]
 pub struct Loaded {
@@ -33,6 +39,14 @@ pub struct Loaded {
 pub fn read_scene_file(path: &Path) -> Result<SceneFile, FileError> {
     if may_be_character(path) {
         return read_character_scene(path);
+    }
+    let end = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    if NO_SCENES.contains(&end.as_str()) {
+        return Err(FileError::file(
+            path,
+            format!("a file that ends in .{end} is no scene"),
+            "scenes end in .toml or .json, characters in .glb or .gltf; a scene names meshes: `shape = { file = { path = \"mesh.obj\" } }`",
+        ));
     }
     let bytes = disk::read(path, MAX_SCENE_BYTES, "scene")?;
     Ok(read_scene_bytes(&bytes, &path.display().to_string())?)

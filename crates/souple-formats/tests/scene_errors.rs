@@ -20,6 +20,12 @@ fn json_shows(text: &str, expected: &str) {
     assert_eq!(error(text, "flag.json").to_string(), expected);
 }
 
+/// What becomes of a scene that is read without an error.
+fn built(text: &str) -> Result<souple::Model, String> {
+    let file = read_scene(text, "hip.toml").unwrap();
+    souple::ModelBuilder::new(&file.scene).build().map_err(|error| file.source.explain(&error).to_string())
+}
+
 #[test]
 fn misspelt_field() {
     shows(
@@ -627,12 +633,6 @@ fn lists_of_colliders_are_read_and_their_errors_shown() {
              only = [\n  {{ body = \"skirt\"{only} }},\n]\n"
         )
     };
-    let built = |text: &str| {
-        let file = read_scene(text, "hip.toml").unwrap();
-        souple::ModelBuilder::new(&file.scene)
-            .build()
-            .map_err(|error| file.source.explain(&error).to_string())
-    };
     let model = built(&scene(", select = { vertices = [7, 3] }")).unwrap();
     let only = model.colliders[0].only.as_ref().unwrap();
     assert_eq!((only[0].body, only[0].vertices.as_deref()), (0, Some(&[3, 7][..])));
@@ -656,4 +656,41 @@ error: unknown field 'selct'
   |                     ^^^^^
 help: did you mean 'select'?",
     );
+}
+
+#[test]
+fn field_of_another_program() {
+    shows(
+        &format!("{BODY}self_collision = true\n"),
+        "\
+error: unknown field 'self_collision'
+ --> flag.toml:5:1
+  |
+5 | self_collision = true
+  | ^^^^^^^^^^^^^^
+help: did you mean 'contact'?",
+    );
+    let error = error("format = 1\n[[collider]]\nname = \"bar\"\nrotation = [0, 0, 90]\n", "bar.toml");
+    assert_eq!(error.help, "did you mean 'rotate_deg'?");
+}
+
+#[test]
+fn densities_have_the_unit_of_their_body() {
+    let block = "shape = { block = { size = [1, 1, 1], cells = [1, 1, 1] } }\nyoung_modulus = 1e5\npoisson_ratio = 0.3\n";
+    for (shape, unit) in [("", "kg/m²"), (block, "kg/m³")] {
+        let error = built(&format!("{BODY}density = -5\n{shape}")).unwrap_err();
+        assert!(error.contains(unit), "{error}");
+    }
+}
+
+#[test]
+fn a_recipe_is_told_from_a_scene() {
+    let character = "format = 1\n[[group]]\nsolver = \"goals\"\n[[character]]\nname = \"man\"\n";
+    let layer = "[[body]]\nname = \"belly\"\nshape = { skin = { character = \"man\" } }\nelastic = { attachment = 0.4 }\n";
+    let error = built(&format!("{character}{layer}")).unwrap_err();
+    assert!(error.contains("'man' has no rig") && error.contains("souple bake"), "{error}");
+    let cape =
+        "[[body]]\nname = \"cape\"\nfabric = \"cotton\"\n[[body.pin]]\nfollow = { character = \"man\" }\n";
+    let error = built(&format!("{}{cape}", character.replace("goals", "xpbd"))).unwrap_err();
+    assert!(error.contains("'man' has no rig"), "{error}");
 }

@@ -405,8 +405,8 @@ impl Simulation {
                 stage: Stage::Solve,
                 kind: WarningKind::CutShort { residual },
                 remedy: format!(
-                    "Raise `cg.max_iterations` (now {max_iterations}) or `cg.tolerance` (now {tolerance:e}) of group '{}', or \
-                     lower its `dt`.",
+                    "Raise `cg.max_iterations` (now {max_iterations}) of group '{}', so that solves reach its `cg.tolerance` \
+                     ({tolerance:e}), or lower its `dt`.",
                     group.name
                 ),
             });

@@ -149,7 +149,19 @@ impl de::Error for TreeError {
     }
 }
 
-/// Suggests the names that begin like this one, or else the nearest one, when it is near enough to be what was meant.
+/// What other programs call things, and what they are called here.
+const ELSEWHERE: [(&str, &str); 8] = [
+    ("collision", "contact"),
+    ("self_collision", "contact"),
+    ("self_contact", "contact"),
+    ("rotate", "rotate_deg"),
+    ("rotation", "rotate_deg"),
+    ("translation", "translate"),
+    ("youngs_modulus", "young_modulus"),
+    ("poissons_ratio", "poisson_ratio"),
+];
+
+/// Suggests what other programs call so, the names that begin like this one, or else the nearest one, when it is near enough to be what was meant.
 fn did_you_mean(name: &str, known: &[&str]) -> Option<String> {
     // A very long name is near to nothing, and the distance takes time in proportion to its length.
     if name.len() > LONGEST_NAME {
@@ -160,7 +172,11 @@ fn did_you_mean(name: &str, known: &[&str]) -> Option<String> {
         let shorter = name.len().min(known.len());
         shorter >= SHORTEST_PREFIX && (known.starts_with(&name) || name.starts_with(known))
     };
-    let mut candidates: Vec<&str> = known.iter().copied().filter(begins_alike).collect();
+    let is_elsewhere = |known: &&str| ELSEWHERE.contains(&(&name, known));
+    let mut candidates: Vec<&str> = known.iter().copied().filter(is_elsewhere).collect();
+    if candidates.is_empty() {
+        candidates.extend(known.iter().copied().filter(begins_alike));
+    }
     if candidates.is_empty() {
         let score = |known: &str| strsim::normalized_damerau_levenshtein(&name, known);
         let best = known.iter().copied().max_by(|a, b| score(a).total_cmp(&score(b)));

@@ -367,7 +367,9 @@ fn build_masses(
             return wrong(&format!("{at}.mass"), "both mass and density are given", "keep one of the two");
         }
         (Some(mass), None, _) => positive(&format!("{at}.mass"), mass, "kg")? / total,
-        (None, Some(density), _) => positive(&format!("{at}.density"), density, "kg/m²")?,
+        (None, Some(density), _) => {
+            positive(&format!("{at}.density"), density, if is_solid { "kg/m³" } else { "kg/m²" })?
+        }
         (None, None, Some(f)) => f.density,
         // All its dials are times and lengths: any will do.
         (None, None, None) if placed.layer.is_some() => 1.0,
@@ -466,13 +468,7 @@ fn build_springs(
             Some(layout::structural_grid(&surface, columns, rows, &parameters))
         }
         (Layout::Structural, None) if is_rope => Some(layout::structural_rope(&surface, &parameters)),
-        (Layout::Structural, None) => {
-            return wrong(
-                &format!("{field}.layout"),
-                "the structural layout needs a grid or a rope, and this is a mesh",
-                "use `layout = { graph = 2 }` or `layout = { radius = 0.05 }`",
-            );
-        }
+        (Layout::Structural, None) => layout::graph(&surface, HOPS_OF_MESHES, &parameters),
         (Layout::Radius(radius), _) => {
             let radius = positive(&format!("{field}.layout.radius"), radius, "m")?;
             let (low, high) = bounds(&placed.mesh.positions);
@@ -520,6 +516,9 @@ fn build_springs(
     }
     Ok(springs)
 }
+
+/// A mesh has no rows and columns for a structural layout: these springs resist stretch and bending like it.
+const HOPS_OF_MESHES: u8 = 2;
 
 fn build_inside(at: &str, body: &Body, group: &GroupModel, topology: &Topology) -> Checked<Option<Volume>> {
     let Some(inside) = &body.inside else { return Ok(None) };

@@ -162,6 +162,7 @@ impl Characters {
                             set.vertices.iter().map(|&v| body.topology.rest_positions[v as usize]).collect();
                         let (model, posed) = (&self.models[character], &self.start.characters[character]);
                         let Some(points) = SkinPoint::nearest(model, posed, &places) else {
+                            has_rig(&at, model)?;
                             return wrong(
                                 &at,
                                 format!("'{}' has no skin that could be followed", model.name),
@@ -174,6 +175,19 @@ impl Characters {
             }
         }
         Ok(())
+    }
+}
+
+/// A recipe for `souple bake` has characters without a rig, which cannot be followed before one is there.
+pub(super) fn has_rig(field: &str, model: &CharacterModel) -> Checked<()> {
+    match model.rig.meshes.is_empty() && model.rig.skeleton.names.is_empty() {
+        true => wrong(
+            field,
+            format!("'{}' has no rig", model.name),
+            "name its file, `rig = { file = { path = \"character.glb\" } }`, or bake a character with this recipe: `souple bake \
+             character.glb --recipe …`",
+        ),
+        false => Ok(()),
     }
 }
 

@@ -15,7 +15,7 @@ use std::f64::consts::TAU;
 
 use glam::DVec3;
 
-use super::character::Characters;
+use super::character::{Characters, has_rig};
 use super::dials::modulus;
 use super::select::{Particles, select};
 use super::shape::Placed;
@@ -122,6 +122,7 @@ pub(super) fn place_layer(
     let field = format!("{at}.shape.skin");
     let c = characters.named(&field, &shape.character)?;
     let (character, posed) = (&characters.models[c], &characters.start.characters[c]);
+    has_rig(&field, character)?;
     let chosen = characters.chosen_meshes(&field, c, shape)?;
     let rig = &character.rig;
     let start = |m: u32, v: u32| posed.pose.apply(posed.vertex(character, m, v));
