@@ -409,7 +409,8 @@ impl Energy for Hexahedra {
             let d = gather(corners, d);
             let mean = d.iter().sum::<DVec3>() / CORNERS as f64;
             let furthest = d.iter().fold(0.0f64, |far, d| far.max(d.distance_squared(mean)));
-            furthest / kind.size.min_element().powi(2)
+            let side = kind.size.min_element();
+            furthest / (side * side)
         };
         self.cells().map(of_cell).fold(0.0, f64::max).sqrt()
     }

@@ -109,8 +109,8 @@ impl Relaxer {
             };
             walk(places, &way, if steps.is_empty() { BEYOND } else { 1.0 });
             let mut there = self.descent(places, wanted);
-            let lowers = there.energy <= here.energy + ENOUGH * slope;
-            if !steps.is_empty() && !(slope < 0.0 && lowers) {
+            let is_good = slope < 0.0 && there.energy <= here.energy + ENOUGH * slope;
+            if !steps.is_empty() && !is_good {
                 steps.clear();
                 match self.way_down(&here.gradient, &steps) {
                     Some(plain) => way = plain,
