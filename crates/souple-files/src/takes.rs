@@ -165,6 +165,8 @@ impl PlainCharacter {
             false => {
                 let mut alone = written.clone();
                 alone.inserted.clear();
+                // Poses may be of bones that were put in.
+                alone.poses.clear();
                 alone.volume = None;
                 let alone = Scene { characters: vec![alone], ..Scene::default() };
                 let built = ModelBuilder::new(&alone).build().map_err(|error| error.to_string())?;

@@ -247,6 +247,10 @@ impl Energy for Within<'_> {
         self.energy.value(&self.own(q))
     }
 
+    fn largest_change(&self, q: &Configuration, d: &[DVec3]) -> f64 {
+        self.energy.largest_change(&self.own(q), &d[self.range()])
+    }
+
     fn add_force(&self, q: &Configuration, f: &mut [DVec3]) {
         self.energy.add_force(&self.own(q), &mut f[self.range()]);
     }

@@ -122,14 +122,14 @@ impl Relaxer {
             if !there.energy.is_finite() {
                 return places.copy_from_slice(&before);
             }
-            if steps.len() == REMEMBERED {
-                steps.remove(0);
-            }
             let way: Vec<DVec3> = places.iter().zip(&before).map(|(p, from)| *p - *from).collect();
             let change: Vec<DVec3> =
                 there.gradient.iter().zip(&here.gradient).map(|(b, a)| *b - *a).collect();
             let curvature = dot(&way, &change);
             if curvature > 1e-12 * (dot(&way, &way) * dot(&change, &change)).sqrt() {
+                if steps.len() == REMEMBERED {
+                    steps.remove(0);
+                }
                 steps.push(Step { way, change, curvature });
             }
             let gained = here.energy - there.energy;

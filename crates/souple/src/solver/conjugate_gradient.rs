@@ -539,7 +539,8 @@ impl Solver for ImplicitEulerCg {
             self.begin(problem, x, v, t, h);
         }
         self.work.precondition += clock.elapsed();
-        let may_overshoot = matches!(self.preconditioner, Preconditioner::Warped(_));
+        let may_overshoot =
+            problem.topology.is_solid() || matches!(self.preconditioner, Preconditioner::Warped(_));
         if may_overshoot {
             self.start.clear();
             self.start.extend_from_slice(v);
@@ -548,11 +549,17 @@ impl Solver for ImplicitEulerCg {
             self.bound_energy(problem, x, v, t);
         }
         if may_overshoot && !self.is_trusted(problem, x, &*v, t, h) {
+            let whole = self.whole;
             self.do_not_overshoot(problem, x, v, t, h);
-            // Searches with other contacts go on from here.
+            // Searches with other contacts go on from where the step began.
+            self.whole = whole;
             let start = std::mem::take(&mut self.start);
             self.linearised.evaluate(problem, x, &start, t, h);
             self.start = start;
+            if let Preconditioner::Warped(warped) = &mut self.preconditioner {
+                // It was made for these masses and this step before: only frames are turned back.
+                warped.prepare(problem, x, t, h);
+            }
         }
         x.iter_mut().zip(v).for_each(|(x, v)| *x += *v * h);
     }
@@ -600,6 +607,8 @@ impl ImplicitEulerCg {
     fn is_trusted(&mut self, problem: &Problem, at: &[DVec3], v: &[DVec3], t: f64, h: f64) -> bool {
         self.direction.clear();
         self.direction.extend(v.iter().map(|v| *v * h));
+        // What follows others goes where they go.
+        problem.topology.mapping.apply_j(&mut self.direction);
         let q = problem.configuration(at, v, t);
         let change = |e: &dyn Energy| e.largest_change(&q, &self.direction);
         let most = problem.all_energies().fold(0.0, |most: f64, e| most.max(change(e)));
@@ -622,12 +631,17 @@ impl ImplicitEulerCg {
             };
             let falls = -slope(0.0, v);
             let mut share = if falls > 0.0 { 1.0 } else { 0.0 };
-            for _ in 0..SHORTER {
+            for trial in 0..=SHORTER {
                 let rises = slope(share, v);
                 if share == 0.0 || rises <= RISE * falls {
                     break;
                 }
-                share *= (falls / (falls + rises)).clamp(0.1, 0.5);
+                share = match rises.is_finite() {
+                    // The last one goes nowhere, so that none is taken that was refused.
+                    _ if trial + 1 >= SHORTER => 0.0,
+                    true => share * (falls / (falls + rises)).clamp(0.1, 0.5),
+                    false => 0.1 * share,
+                };
             }
             if round == ROUNDS {
                 return;
@@ -639,6 +653,9 @@ impl ImplicitEulerCg {
             self.b.extend(forces.iter().map(|g| -*g));
             self.begin(problem, &places, v, t, h);
             self.go(problem, &places, v, t);
+            if v.iter().any(|v| !v.is_finite()) {
+                return v.copy_from_slice(&from);
+            }
             let further: Vec<DVec3> = v.iter().zip(&from).map(|(v, from)| *v - *from).collect();
             if self.is_trusted(problem, &places, &further, t, h) {
                 return;
@@ -658,16 +675,11 @@ fn gradient(
     places: &mut Vec<DVec3>,
     out: &mut Vec<DVec3>,
 ) {
-    let mapping = &problem.topology.mapping;
     let mut motion = v.to_vec();
-    mapping.apply_j(&mut motion);
+    problem.topology.mapping.apply_j(&mut motion);
     places.clear();
     places.extend(x.iter().zip(&motion).map(|(x, v)| *x + *v * h));
-    out.clear();
-    out.resize(x.len(), DVec3::ZERO);
-    let q = problem.configuration(places, &motion, t);
-    problem.all_energies().for_each(|energy| energy.add_force(&q, out));
-    mapping.apply_jt(out);
+    problem.forces(places, &motion, t, out);
     for (i, g) in out.iter_mut().enumerate() {
         let is_free = problem.inverse_masses[i] != 0.0;
         *g = if is_free { (v[i] - start[i]) * problem.topology.masses[i] - *g * h } else { DVec3::ZERO };

@@ -18,7 +18,7 @@ const STEADY: f64 = 0.5;
 const LEAST_ASIDE: f64 = 0.25;
 
 /// Sine of the largest angle between a coarse edge and the tangent plane at its end that is rounded: that of a tube of ten sides. Boxes that are rounded like tubes lose length.
-const ROUNDED: f64 = 0.3;
+const ROUNDED: f64 = 0.31;
 
 /// A piece of a fold as a triangle of the pattern sees it.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +29,6 @@ struct Piece {
     way: DVec2,
     /// 1 over the squared length of that way, 1/m²; 0 for a point.
     per_length_squared: f64,
-    /// 1 over the squared distance that it reaches, 1/m².
-    per_reach_squared: f64,
     /// Compression, half width and strength at both ends.
     compression: [f64; 2],
     half_width: [f64; 2],
@@ -82,7 +80,6 @@ impl Projector {
                         from: glide.apply(a.at.p),
                         way: glide.rotate(way),
                         per_length_squared,
-                        per_reach_squared: 1.0 / (reach * reach),
                         compression: [a.compression, b.compression],
                         half_width: [a.half_width, b.half_width],
                         strength: [a.strength, b.strength],
@@ -146,7 +143,8 @@ fn find_nearest(pieces: &[Piece], p: DVec2, near: &mut Vec<Nearest>) {
             let share = (offset.dot(piece.way) * piece.per_length_squared).clamp(0.0, 1.0);
             let distance = (offset - piece.way * share).length_squared();
             let strength = piece.strength[0] + share * (piece.strength[1] - piece.strength[0]);
-            let weight = strength * (1.0 - distance * piece.per_reach_squared);
+            let half = piece.half_width[0] + share * (piece.half_width[1] - piece.half_width[0]);
+            let weight = strength * (1.0 - distance / (REACH * REACH * half * half));
             if best.map_or(weight > 0.0, |(most, ..)| weight > most) {
                 best = Some((weight, distance, piece, share));
             }
