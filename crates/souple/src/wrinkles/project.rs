@@ -20,6 +20,9 @@ const LEAST_ASIDE: f64 = 0.25;
 /// Sine of the largest angle between a coarse edge and the tangent plane at its end that is rounded: that of a tube of ten sides. Boxes that are rounded like tubes lose length.
 const ROUNDED: f64 = 0.31;
 
+/// Strength below which a part of a fold counts less than parts of it that are further away.
+const FADING: f64 = 0.25;
+
 /// A piece of a fold as a triangle of the pattern sees it.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
@@ -143,8 +146,12 @@ fn find_nearest(pieces: &[Piece], p: DVec2, near: &mut Vec<Nearest>) {
             let share = (offset.dot(piece.way) * piece.per_length_squared).clamp(0.0, 1.0);
             let distance = (offset - piece.way * share).length_squared();
             let strength = piece.strength[0] + share * (piece.strength[1] - piece.strength[0]);
+<<<<<<< HEAD
             let half = piece.half_width[0] + share * (piece.half_width[1] - piece.half_width[0]);
             let weight = strength * (1.0 - distance / (REACH * REACH * half * half));
+=======
+            let weight = (strength / FADING).min(1.0) * (1.0 - distance * piece.per_reach_squared);
+>>>>>>> issue8
             if best.map_or(weight > 0.0, |(most, ..)| weight > most) {
                 best = Some((weight, distance, piece, share));
             }
