@@ -146,12 +146,8 @@ fn find_nearest(pieces: &[Piece], p: DVec2, near: &mut Vec<Nearest>) {
             let share = (offset.dot(piece.way) * piece.per_length_squared).clamp(0.0, 1.0);
             let distance = (offset - piece.way * share).length_squared();
             let strength = piece.strength[0] + share * (piece.strength[1] - piece.strength[0]);
-<<<<<<< HEAD
             let half = piece.half_width[0] + share * (piece.half_width[1] - piece.half_width[0]);
-            let weight = strength * (1.0 - distance / (REACH * REACH * half * half));
-=======
-            let weight = (strength / FADING).min(1.0) * (1.0 - distance * piece.per_reach_squared);
->>>>>>> issue8
+            let weight = (strength / FADING).min(1.0) * (1.0 - distance / (REACH * REACH * half * half));
             if best.map_or(weight > 0.0, |(most, ..)| weight > most) {
                 best = Some((weight, distance, piece, share));
             }
