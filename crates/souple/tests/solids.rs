@@ -456,7 +456,7 @@ fn few_iterations_are_stable() {
                     assert!(energy(&s) < bound, "{most} {preconditioner:?}: {} {first}", energy(&s));
                 }
                 assert!(energy(&s) < first, "{most} {preconditioner:?}: {} {first}", energy(&s));
-                let diverged = |w: &souple::Warning| !matches!(w.kind, WarningKind::CutShort { .. });
+                let diverged = |w: &Warning| !matches!(w.kind, WarningKind::CutShort { .. });
                 assert!(!s.warnings().iter().any(diverged), "{:?}", s.warnings());
             }
         }
