@@ -689,8 +689,7 @@ fn a_recipe_is_told_from_a_scene() {
     let layer = "[[body]]\nname = \"belly\"\nshape = { skin = { character = \"man\" } }\nelastic = { attachment = 0.4 }\n";
     let error = built(&format!("{character}{layer}")).unwrap_err();
     assert!(error.contains("'man' has no rig") && error.contains("souple bake"), "{error}");
-    let cape =
-        "[[body]]\nname = \"cape\"\nfabric = \"cotton\"\n[[body.pin]]\nfollow = { character = \"man\" }\n";
+    let cape = "[[body]]\nname = \"cape\"\nfabric = \"cotton\"\n[[body.pin]]\nselect = \"all\"\nfollow = { character = \"man\" }\n";
     let error = built(&format!("{}{cape}", character.replace("goals", "xpbd"))).unwrap_err();
     assert!(error.contains("'man' has no rig"), "{error}");
 }

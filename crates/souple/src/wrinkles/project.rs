@@ -8,7 +8,7 @@ use glam::{DVec2, DVec3};
 use super::field::{NearFold, height};
 use super::fine::FineMesh;
 use super::fold::{MOST_COMPRESSION, Profile, REACH, SHEET_DEPTH, SOFTNESS, window};
-use super::pattern::{Pattern, Walk};
+use super::pattern::{Pattern, Walk, point_segment};
 use super::track::Folds;
 
 /// Where the triangles around a vertex agree on less than this share of their normals, folds get lower, and vanish where they agree on nothing: cloth that
@@ -17,21 +17,11 @@ const STEADY: f64 = 0.5;
 /// Least length of what was a length of 1 in the pattern along which points slide: less is a triangle that turns over.
 const LEAST_ASIDE: f64 = 0.25;
 
-/// Sine of the largest angle between a coarse edge and the tangent plane at its end that is rounded: that of a tube of ten sides. Boxes that are rounded like tubes lose length.
-const ROUNDED: f64 = 0.31;
-
-/// Strength below which a part of a fold counts less than parts of it that are further away.
-const FADING: f64 = 0.25;
-
 /// A piece of a fold as a triangle of the pattern sees it.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     curve: u32,
-    /// Its first end and the way to the second one, m.
-    from: DVec2,
-    way: DVec2,
-    /// 1 over the squared length of that way, 1/m²; 0 for a point.
-    per_length_squared: f64,
+    ends: [DVec2; 2],
     /// Compression, half width and strength at both ends.
     compression: [f64; 2],
     half_width: [f64; 2],
@@ -72,17 +62,11 @@ impl Projector {
             for (a, b) in pairs.filter(|(a, b)| a.strength > 0.0 || b.strength > 0.0) {
                 let Some(way) = walk.vector(pattern, a.at, b.at, 4.0 * spacing) else { continue };
                 let to = a.at.p + way;
-                let per_length_squared = match way.length_squared() {
-                    length if length > 0.0 => 1.0 / length,
-                    _ => 0.0,
-                };
                 let reach = REACH * a.half_width.max(b.half_width);
                 walk.around_segment(pattern, a.at, to, reach, |triangle, glide| {
                     pieces[triangle as usize].push(Piece {
                         curve: c,
-                        from: glide.apply(a.at.p),
-                        way: glide.rotate(way),
-                        per_length_squared,
+                        ends: [glide.apply(a.at.p), glide.apply(to)],
                         compression: [a.compression, b.compression],
                         half_width: [a.half_width, b.half_width],
                         strength: [a.strength, b.strength],
@@ -135,30 +119,25 @@ impl Projector {
     }
 }
 
-/// Of each fold that reaches a point of the chart, the point that counts most there: the nearest one, unless it is fading beside a stronger part of the same fold. What counts
-/// changes without a jump when a part is gone in the end, which the nearest one would not.
+/// The nearest point of each fold that reaches a point of the chart.
 fn find_nearest(pieces: &[Piece], p: DVec2, near: &mut Vec<Nearest>) {
     near.clear();
     for of_curve in pieces.chunk_by(|a, b| a.curve == b.curve) {
-        let mut best: Option<(f64, f64, &Piece, f64)> = None;
+        let mut best: Option<(f64, &Piece, f64)> = None;
         for piece in of_curve {
-            let offset = p - piece.from;
-            let share = (offset.dot(piece.way) * piece.per_length_squared).clamp(0.0, 1.0);
-            let distance = (offset - piece.way * share).length_squared();
-            let strength = piece.strength[0] + share * (piece.strength[1] - piece.strength[0]);
-            let half = piece.half_width[0] + share * (piece.half_width[1] - piece.half_width[0]);
-            let weight = (strength / FADING).min(1.0) * (1.0 - distance / (REACH * REACH * half * half));
-            if best.map_or(weight > 0.0, |(most, ..)| weight > most) {
-                best = Some((weight, distance, piece, share));
+            let (distance, share) = point_segment(p, piece.ends[0], piece.ends[1]);
+            if best.is_none_or(|(least, ..)| distance < least) {
+                best = Some((distance, piece, share));
             }
         }
-        let Some((_, distance, piece, share)) = best else { continue };
+        let Some((distance, piece, share)) = best else { continue };
         let mix = |ends: [f64; 2]| ends[0] + share * (ends[1] - ends[0]);
         let half_width = mix(piece.half_width);
-        if distance < REACH * REACH * half_width * half_width {
-            let offset = p - piece.from - piece.way * share;
+        let strength = mix(piece.strength);
+        if distance < REACH * REACH * half_width * half_width && strength > 0.0 {
+            let offset = p - piece.ends[0].lerp(piece.ends[1], share);
             let compression = mix(piece.compression).min(MOST_COMPRESSION);
-            near.push(Nearest { offset, compression, half_width, strength: mix(piece.strength) });
+            near.push(Nearest { offset, compression, half_width, strength });
         }
     }
 }
@@ -251,40 +230,28 @@ fn steady_normals(x: &[DVec3], triangles: &[[u32; 3]], normals: &mut Vec<DVec3>,
     }
 }
 
-/// A third of the way from a corner to another, in the tangent plane of the first and as long as the straight way: cubics shortened by what the plane takes would press cloth
-/// together that is only bent. Where the way leaves that plane by more than [`ROUNDED`] it is an edge, not a facet of something round, and stays more of one.
-fn tangent_third(from: DVec3, to: DVec3, normal: DVec3) -> DVec3 {
-    let way = to - from;
-    let length = way.length();
-    let most = ROUNDED * length;
-    let tangent = way - normal * way.dot(normal).clamp(-most, most);
-    // Never 0, as less than half of the way is taken from it.
-    let stretch = if length > 0.0 { length / tangent.length() } else { 1.0 };
-    from + tangent * (stretch / 3.0)
-}
-
-/// Where the fine vertices are without folds, m: on the cubics that have the corners and the normals of their coarse triangles (after Vlachos, Peters, Boyd,
+/// Where the fine vertices are without folds, m: on the cubics that have the corners and the normals of their coarse triangles (Vlachos, Peters, Boyd,
 /// Mitchell, *Curved PN triangles*, 2001). What was faceted becomes round; what is flat stays so.
 fn smooth_places(fine: &FineMesh, coarse: &[DVec3], normals: &[DVec3], out: &mut Vec<DVec3>) {
     out.clear();
     out.reserve(fine.shares.len());
-    let mut edge = ([u32::MAX; 3], [DVec3::ZERO; 2]);
     let mut net = ([u32::MAX; 3], [DVec3::ZERO; 7]);
     for (of, [a, b, c]) in &fine.shares {
         let x = of.map(|v| coarse[v as usize]);
-        let third = |i: usize, j: usize| tangent_third(x[i], x[j], normals[of[i] as usize]);
-        // Corners, then insides of edges, then insides of triangles, one after the other.
+        // A third of the way from corner i to corner j, in the tangent plane of i; normals of sharp folds do not lead far away.
+        let third = |i: usize, j: usize| {
+            let (way, normal) = (x[j] - x[i], normals[of[i] as usize]);
+            let most = 0.5 * way.length();
+            (2.0 * x[i] + x[j] - normal * way.dot(normal).clamp(-most, most)) / 3.0
+        };
+        // Corners, then insides of edges, then insides of triangles, one triangle after the other.
         out.push(if of[0] == of[1] {
             x[0]
         } else if *c == 0.0 {
-            if edge.0 != *of {
-                edge = (*of, [third(0, 1), third(1, 0)]);
-            }
-            let points = &edge.1;
             x[0] * (a * a * a)
                 + x[1] * (b * b * b)
-                + points[0] * (3.0 * a * a * b)
-                + points[1] * (3.0 * a * b * b)
+                + third(0, 1) * (3.0 * a * a * b)
+                + third(1, 0) * (3.0 * a * b * b)
         } else {
             if net.0 != *of {
                 let edges = [third(0, 1), third(1, 0), third(1, 2), third(2, 1), third(2, 0), third(0, 2)];
