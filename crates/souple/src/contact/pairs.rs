@@ -49,12 +49,20 @@ struct Block {
     open: Vec<u32>,
     /// Eights of all meetings.
     eights: List,
-    /// Contacts of this substep,
-    contacts: Vec<Contact>,
-    /// pairs that are near, but not the nearest there,
-    others: Vec<Separation>,
-    /// and those of both that could cross.
+    told: Told,
+    /// What was told by [`Pairs::find_again`].
+    again: Told,
+    /// What of it could cross.
     risky: Vec<Separation>,
+}
+
+/// What is told of some pairs.
+#[derive(Clone, Debug, Default)]
+struct Told {
+    /// Those that push,
+    contacts: Vec<Contact>,
+    /// and those that are near, but not the nearest there.
+    others: Vec<Separation>,
 }
 
 /// No motion at all is within it.
@@ -77,6 +85,9 @@ pub struct Pairs {
     ways: Vec<(Ways, Ways)>,
     /// How far each has moved at most, against the mean of all, m.
     reaches: Vec<f32>,
+    /// Which patches have changed since pairs were found in this substep, and whether they were found again.
+    changed: Vec<bool>,
+    is_again: bool,
     /// Whether there was a search since [`Pairs::forget`].
     searched: bool,
     /// How many substeps were left then, that one among them,
@@ -128,6 +139,39 @@ impl Pairs {
         vertices: &Vertices,
         search: &Search,
     ) {
+        self.renew(parallel, instructions, surface, vertices, search);
+        self.examine(parallel, instructions, surface, vertices, search, None);
+    }
+
+    /// Finds those pairs of the same substep that may cross as some vertices are elsewhere now than [`Pairs::find`] was told: told by
+    /// [`Pairs::risky`] alone.
+    pub fn find_again(
+        &mut self,
+        parallel: &Parallel,
+        instructions: Instructions,
+        surface: &Surface,
+        vertices: &Vertices,
+        search: &Search,
+        is_changed: impl Fn(u32) -> bool + Sync,
+    ) {
+        self.renew(parallel, instructions, surface, vertices, search);
+        let has_changed = |p: usize| surface.corners(p).iter().any(|v| is_changed(*v));
+        let mut changed = std::mem::take(&mut self.changed);
+        changed.clear();
+        changed.extend((0..surface.len()).map(has_changed));
+        self.examine(parallel, instructions, surface, vertices, search, Some(&changed));
+        self.changed = changed;
+    }
+
+    /// Measures how far patches have moved, and looks for those that may meet if they have moved too far.
+    fn renew(
+        &mut self,
+        parallel: &Parallel,
+        instructions: Instructions,
+        surface: &Surface,
+        vertices: &Vertices,
+        search: &Search,
+    ) {
         let n = surface.len();
         self.ways.resize(n, Default::default());
         for list in [&mut self.allowed, &mut self.swept] {
@@ -147,12 +191,42 @@ impl Pairs {
             self.look(parallel, instructions, surface, vertices, search);
         }
         self.measure_reaches();
-        let Pairs { ways, reaches, features, reference, blocks, .. } = self;
+    }
+
+    /// Looks at the pairs that may touch: all, or those of patches that have changed.
+    fn examine(
+        &mut self,
+        parallel: &Parallel,
+        instructions: Instructions,
+        surface: &Surface,
+        vertices: &Vertices,
+        search: &Search,
+        changed: Option<&[bool]>,
+    ) {
+        let Pairs { ways, reaches, features, reference, blocks, is_again, .. } = self;
+        *is_again = changed.is_some();
         let (ways, reaches) = (&ways[..], &reaches[..]);
         let (features, reference) = (&features[..], &reference[..]);
-        parallel.each_of(WIDTH * n, blocks, |_, block| {
+        parallel.each_of(WIDTH * surface.len(), blocks, |_, block| {
             block.open_meetings(ways, reaches);
-            instructions.run(Examine { block, surface, features, reference, ways, vertices, search });
+            let mut told = match changed {
+                None => std::mem::take(&mut block.told),
+                Some(changed) => {
+                    block.open_changed(changed);
+                    std::mem::take(&mut block.again)
+                }
+            };
+            instructions.run(Examine {
+                block,
+                told: &mut told,
+                surface,
+                features,
+                reference,
+                ways,
+                vertices,
+                search,
+            });
+            *(if changed.is_some() { &mut block.again } else { &mut block.told }) = told;
         });
     }
 
@@ -238,23 +312,24 @@ impl Pairs {
 
     /// The contacts that [`Pairs::find`] found.
     pub fn contacts(&self) -> impl Iterator<Item = &Contact> {
-        self.blocks.iter().flat_map(|b| &b.contacts)
+        self.blocks.iter().flat_map(|b| &b.told.contacts)
     }
 
     /// The pairs that it found to be near, but beside something nearer.
     pub fn others(&self) -> impl Iterator<Item = &Separation> {
-        self.blocks.iter().flat_map(|b| &b.others)
+        self.blocks.iter().flat_map(|b| &b.told.others)
     }
 
-    /// All of both that may cross.
+    /// All of both that may cross, of what was found last.
     pub fn risky(
         &mut self,
         parallel: &Parallel,
         may_cross: impl Fn(&Separation) -> bool + Sync + Send,
     ) -> impl Iterator<Item = &Separation> {
-        let n = self.reference.len();
-        parallel.each_of(n, &mut self.blocks, |_, Block { contacts, others, risky, .. }| {
+        let (n, is_again) = (self.reference.len(), self.is_again);
+        parallel.each_of(n, &mut self.blocks, |_, Block { told, again, risky, .. }| {
             risky.clear();
+            let Told { contacts, others } = if is_again { again } else { told };
             let all = contacts.iter().map(|c| &c.apart).chain(&*others);
             risky.extend(all.filter(|apart| may_cross(apart)));
         });
@@ -317,6 +392,14 @@ impl Block {
             let is_free = moved < free;
             !is_free
         });
+    }
+}
+
+impl Block {
+    /// Keeps those of the listed meetings that have a patch which has changed.
+    fn open_changed(&mut self, changed: &[bool]) {
+        let Block { free, open, .. } = self;
+        open.retain(|&m| free[m as usize].0.iter().any(|p| changed[*p as usize]));
     }
 }
 
@@ -596,6 +679,7 @@ pub(super) const EDGE_SHARE: f32 = 0.5;
 /// Looks at the pairs of a block that may touch.
 struct Examine<'a> {
     block: &'a mut Block,
+    told: &'a mut Told,
     surface: &'a Surface,
     features: &'a [Features],
     reference: &'a [Point],
@@ -609,8 +693,9 @@ impl Kernel for Examine<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let Examine { block, surface, features, reference, ways, vertices, search } = self;
-        let Block { meetings, free, open, eights, contacts, others, .. } = block;
+        let Examine { block, told, surface, features, reference, ways, vertices, search } = self;
+        let Block { meetings, free, open, eights, .. } = block;
+        let Told { contacts, others } = told;
         contacts.clear();
         others.clear();
         for &m in open.iter() {

@@ -214,11 +214,7 @@ impl Surfaces {
         let vertices = Vertices { rest, before, now };
         let skin = rules.widest();
         match sampled {
-            None => {
-                let (left, around) = (substep.left, substep.around);
-                let search = Search { rules, skin, left, ahead: AHEAD, slop: SLOP * skin, around };
-                pairs.find(parallel, instructions, surface, &vertices, &search);
-            }
+            None => pairs.find(parallel, instructions, surface, &vertices, &search_of(rules, substep)),
             Some((stochastic, budget)) => {
                 stochastic.find(surface, rules, &vertices, skin, *budget, substep.seed);
             }
@@ -288,12 +284,20 @@ impl Surfaces {
             return;
         }
         self.changed.fill(0);
+        let mut rounds = 0;
         for pass in 1..=GUARD_PASSES {
             let untold = 0.5 * EDGE_SHARE * self.rules.narrowest();
-            if self.hold_back(parallel) <= untold || pass == GUARD_PASSES || self.sampled.is_some() {
+            let (furthest, last) = self.hold_back(parallel, rounds);
+            if furthest <= untold || pass == GUARD_PASSES || self.sampled.is_some() {
                 break;
             }
-            self.predict(parallel, instructions, substep);
+            let Surfaces { surface, pairs, rules, rest, before, now, changed, .. } = self;
+            let vertices = Vertices { rest, before, now };
+            let search = search_of(rules, substep);
+            // Only what was held back in this pass may cross something that it did not cross before.
+            let is_changed = |v: u32| changed[v as usize] > rounds;
+            pairs.find_again(parallel, instructions, surface, &vertices, &search, is_changed);
+            rounds = last;
         }
     }
 
@@ -307,11 +311,9 @@ impl Surfaces {
         ways().map(square).fold(0.0, f32::max).sqrt()
     }
 
-    /// One pass of [`Surfaces::guard`]: returns how far a vertex was held back at most, m.
-    fn hold_back(&mut self, parallel: &Parallel) -> f32 {
+    /// One pass of [`Surfaces::guard`] after so many rounds: returns how far a vertex was held back at most, m, and the last round.
+    fn hold_back(&mut self, parallel: &Parallel, so_far: u32) -> (f32, u32) {
         let Surfaces { pairs, sampled, before, now, changed, ways, risky, tangle, sunk, .. } = self;
-        // Rounds count on over all passes, so that what an earlier one has changed is not taken for new.
-        let so_far = changed.iter().fold(0, |m, c| *c.max(&m));
         ways.clear();
         ways.extend(before.iter().zip(now.iter()).map(|(from, to)| {
             let [x, y, z] = [to[0] - from[0], to[1] - from[1], to[2] - from[2]];
@@ -332,7 +334,10 @@ impl Surfaces {
         let all = pairs.risky(parallel, may_cross).chain(sampled);
         risky.extend(all.filter(|apart| !is_ignored(tangle, sunk, apart)));
         let mut furthest = 0.0f32;
+        // Rounds count on over all passes, so that what an earlier one has changed is not taken for new.
+        let mut last = so_far;
         for round in so_far + 1..=so_far + GUARDS {
+            last = round;
             let is_first = round == so_far + 1;
             let mut all_apart = true;
             for apart in risky.iter() {
@@ -368,7 +373,7 @@ impl Surfaces {
                 break;
             }
         }
-        furthest
+        (furthest, last)
     }
 }
 
@@ -443,6 +448,13 @@ impl Surfaces {
         }
         first
     }
+}
+
+/// How pairs are looked for in a substep.
+fn search_of<'a>(rules: &'a Rules, substep: &Substep) -> Search<'a> {
+    let skin = rules.widest();
+    let Substep { left, around, .. } = *substep;
+    Search { rules, skin, left, ahead: AHEAD, slop: SLOP * skin, around }
 }
 
 /// Whether two features are held that are to be pulled or led out of each other.
