@@ -259,6 +259,7 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
             );
         }
     }
+    lint_untouched(model, &mut say);
     lint_papers(model, &mut say);
     lint_characters(model, &mut say);
     for (c, collider) in model.colliders.iter().enumerate() {
@@ -338,6 +339,39 @@ pub fn lint(scene: &Scene, model: &Model) -> Vec<Lint> {
         }
     }
     lints
+}
+
+/// Bodies that will go through each other because not both have `contact`.
+fn lint_untouched(model: &Model, say: &mut impl FnMut(String, String, String)) {
+    let hulls: Vec<(DVec3, DVec3)> =
+        model.bodies.iter().map(|b| bounds(&b.topology.rest_positions)).collect();
+    let down = model.gravity.normalize_or_zero();
+    let overlap = |a: usize, b: usize| {
+        let (low, high) = (hulls[a].0.max(hulls[b].0), hulls[a].1.min(hulls[b].1));
+        // A free body falls, so that all that is below it is in its way, if gravity is along an axis.
+        let middle = |i: usize| 0.5 * (hulls[i].0 + hulls[i].1).dot(down);
+        let falls = model.bodies[if middle(a) < middle(b) { a } else { b }].pins.is_empty();
+        (0..3).all(|k| low[k] < high[k] || (falls && down[k].abs() > 0.99))
+    };
+    let linked = |a: usize, b: usize| model.links.iter().any(|l| [[a, b], [b, a]].contains(&l.bodies));
+    for a in 0..model.bodies.len() {
+        let lacks = |i: usize| model.bodies[i].contact.is_none();
+        let met: Vec<usize> = (0..model.bodies.len())
+            .filter(|&b| b != a && lacks(a) && (b > a || !lacks(b)) && !linked(a, b) && overlap(a, b))
+            .collect();
+        if let Some(&b) = met.first() {
+            let both = if lacks(b) { "both" } else { "it" };
+            let more = if met.len() > 1 { format!(", and {} more", met.len() - 1) } else { String::new() };
+            say(
+                format!("body[{a}].contact"),
+                format!(
+                    "'{}' has no `contact`: it will go through '{}'{more}",
+                    model.bodies[a].name, model.bodies[b].name
+                ),
+                format!("add `contact = {{}}` to {both}, or move them apart if they are not to touch"),
+            );
+        }
+    }
 }
 
 /// Whether a body is inside a closed mesh when everything begins, as its first, middle and last vertices are.

@@ -275,3 +275,36 @@ fn a_pair_has_its_own_friction_and_distance_or_does_not_touch() {
     assert!((high - 0.03).abs() < 0.001, "{high} m");
     assert!(with(Pair { touch: false, ..Pair::default() }).y < -1.0);
 }
+
+#[test]
+fn bodies_that_will_go_through_each_other_are_told() {
+    let told = |change: &dyn Fn(&mut Scene)| {
+        let bodies = vec![sheet("lower", 5, 0.0, 0.0), sheet("upper", 5, 1.0, 0.0)];
+        let mut scene = scene(SolverKind::Xpbd, bodies);
+        scene.gravity = [0.0, -9.81, 0.0];
+        change(&mut scene);
+        let model = ModelBuilder::new(&scene).build().unwrap();
+        let lints = souple::check::lint(&scene, &model);
+        lints.into_iter().filter(|l| l.field.ends_with(".contact")).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&|_| {}), []);
+    let one = told(&|s| s.bodies[1].contact = None);
+    assert!(one.len() == 1 && one[0].field == "body[1].contact", "{one:?}");
+    assert!(one[0].message.contains("'lower'") && one[0].help.contains("to it"), "{one:?}");
+    let none = |s: &mut Scene| s.bodies.iter_mut().for_each(|b| b.contact = None);
+    let both = told(&none);
+    assert!(both.len() == 1 && both[0].help.contains("to both"), "{both:?}");
+    // What is beside, what hangs, and what floats does not meet anything.
+    let beside = |s: &mut Scene| s.bodies[1].placement.translate[0] = 0.5;
+    let hangs = |s: &mut Scene| s.bodies[1].pins = vec![Pin { select: Select::All, ..Pin::default() }];
+    let floats = |s: &mut Scene| s.gravity = [0.0; 3];
+    for apart in [&beside as &dyn Fn(&mut Scene), &hangs, &floats] {
+        assert_eq!(
+            told(&|s| {
+                none(s);
+                apart(s);
+            }),
+            []
+        );
+    }
+}
