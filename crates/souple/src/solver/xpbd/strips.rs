@@ -172,7 +172,9 @@ pub fn in_pairs<T: Copy>(items: &[T]) -> impl Iterator<Item = [T; WIDTH]> {
 pub fn in_rows(colour: &[u32], links: &[[u32; 2]]) -> Vec<[u32; WIDTH]> {
     let ends = |n: u32| links[n as usize];
     let apart = |n: u32| i64::from(ends(n)[1]) - i64::from(ends(n)[0]);
-    let mut left = colour.to_vec();
+    // What fills no pair is last, as if nothing were put together: what is repeated there is visited once more where links are shortened.
+    let (whole, last) = colour.split_at(colour.len() - colour.len() % (2 * WIDTH));
+    let mut left = whole.to_vec();
     left.sort_by_key(|&n| (apart(n), ends(n)[0]));
     // Rows of runs, and of turns.
     let mut rows: [Vec<[u32; 4]>; 2] = Default::default();
@@ -209,6 +211,7 @@ pub fn in_rows(colour: &[u32], links: &[[u32; 2]]) -> Vec<[u32; WIDTH]> {
         singles.extend(rest.as_flattened());
     }
     eights.extend(in_pairs(&singles));
+    eights.extend(in_pairs(last));
     eights
 }
 
