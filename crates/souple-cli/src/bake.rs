@@ -8,7 +8,7 @@ use serde::Serialize;
 use souple::check::{Lint, lint_rig, lint_size};
 use souple::scene::{Character, Rig, RigFile, RigSource, Scene, SkinVolume};
 use souple::skin::CharacterModel;
-use souple_files::bake::{BakeOrder, BakedTake, JointChange, Recipe, all_clips, ending};
+use souple_files::bake::{BakeOrder, BakedTake, BodyTake, JointChange, Recipe, all_clips, ending};
 use souple_files::{SceneFolder, disk, read_scene_file, resolve_files};
 use souple_formats::import::{Limits, MeshFormat, read_rig};
 use souple_formats::scene::{MAX_SKELETON_BYTES, SceneFile, read_rig_file};
@@ -47,6 +47,20 @@ struct ClipReport {
     kept_worst_percent: f64,
     /// What each joint does, by the bone that turns.
     joints: Vec<JointReport>,
+    /// What was simulated while it played.
+    bodies: Vec<BodyReport>,
+}
+
+/// A body of the recipe over a clip.
+#[derive(Serialize)]
+struct BodyReport {
+    name: String,
+    /// Whether it is an elastic layer of the character, not a body beside it.
+    layer: bool,
+    /// Those that move.
+    particles: usize,
+    /// By how much the edge that was stretched most was longer than at rest; of a layer, than where the skin has it.
+    stretch_max_percent: f64,
 }
 
 /// What a joint does to the volume of a skin over a clip, percent of what it would be if no joint were bent.
@@ -267,7 +281,7 @@ impl From<JointChange> for JointReport {
 
 impl From<BakedTake> for ClipReport {
     fn from(take: BakedTake) -> ClipReport {
-        let BakedTake { name, frames, volume, warnings: _ } = take;
+        let BakedTake { name, frames, volume, bodies, warnings: _ } = take;
         ClipReport {
             clip: name,
             frames,
@@ -276,14 +290,30 @@ impl From<BakedTake> for ClipReport {
             kept_mean_percent: volume.kept_mean_percent,
             kept_worst_percent: volume.kept_worst_percent,
             joints: volume.joints.into_iter().map(JointReport::from).collect(),
+            bodies: bodies.into_iter().map(BodyReport::from).collect(),
         }
+    }
+}
+
+impl From<BodyTake> for BodyReport {
+    fn from(body: BodyTake) -> BodyReport {
+        let BodyTake { name, is_layer, particles, stretch_percent } = body;
+        BodyReport { name, layer: is_layer, particles, stretch_max_percent: stretch_percent }
     }
 }
 
 /// What became of a clip, for people.
 fn line(take: &BakedTake) -> String {
     let volume = &take.volume;
-    format!(
+    let bodies = take.bodies.iter().map(|body| {
+        let (kind, rest) = match body.is_layer {
+            true => ("layer", "where the skin has it"),
+            false => ("body", "at rest"),
+        };
+        let (name, particles, stretch) = (&body.name, body.particles, body.stretch_percent);
+        format!("\n  {kind} '{name}': {particles} particles, at most {stretch:.2} % longer than {rest}")
+    });
+    let volume = format!(
         "clip '{}', {} frames: volume {:+.3} % at worst ({:+.3} % in the mean) by skinning, {:+.3e} % ({:+.3e} %) kept",
         take.name,
         take.frames,
@@ -291,5 +321,6 @@ fn line(take: &BakedTake) -> String {
         volume.skinned_mean_percent,
         volume.kept_worst_percent,
         volume.kept_mean_percent
-    )
+    );
+    std::iter::once(volume).chain(bodies).collect()
 }

@@ -23,7 +23,7 @@ use souple_formats::import::Limits;
 use souple_formats::scene::{Source, beside_path};
 
 pub use crate::takes::{
-    ClipVolume, JointChange, PlainCharacter, SkinRecorder, Take, bake_clip, bake_simulated,
+    BodyTake, ClipVolume, JointChange, PlainCharacter, SkinRecorder, Take, bake_clip, bake_simulated,
 };
 use crate::{FileError, FrameRecorder, MEMORY_LIMIT, SceneFolder, disk, read_scene_file, size};
 
@@ -134,6 +134,8 @@ pub struct BakedTake {
     pub frames: usize,
     /// What became of the volume.
     pub volume: ClipVolume,
+    /// Bodies that were simulated, layers among them.
+    pub bodies: Vec<BodyTake>,
     /// What the simulation had to tell.
     pub warnings: Vec<String>,
 }
@@ -269,7 +271,13 @@ impl Recipe<'_> {
         for (clip, name) in &order.clips {
             let frames = order.frames(character, *clip) as usize;
             let (take, warnings) = self.take(model, plain.as_ref(), *clip, frames, order.fps)?;
-            let told_of = BakedTake { name: name.clone(), frames, volume: take.volume.clone(), warnings };
+            let told_of = BakedTake {
+                name: name.clone(),
+                frames,
+                volume: take.volume.clone(),
+                bodies: take.simulated.clone(),
+                warnings,
+            };
             let go_on = told(&told_of);
             baked.clips.push(told_of);
             if !go_on {

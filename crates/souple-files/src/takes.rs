@@ -125,12 +125,27 @@ pub struct Take {
     pub animation: Animation,
     /// Those bodies in the frame and in lengths of its file.
     pub bodies: Vec<BodyAnimation>,
+    /// All bodies that were simulated.
+    pub simulated: Vec<BodyTake>,
     /// What becomes of its volume.
     pub volume: ClipVolume,
     /// The same frames as what is added to vertices before bones move them; empty if its file has other vertices.
     pub offsets: Vec<BakedFrame>,
     /// Vertices, counted in each frame, that bones squeeze so flat that nothing can be added.
     pub not_baked: usize,
+}
+
+/// A body while a clip was played.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BodyTake {
+    /// Its name.
+    pub name: String,
+    /// Whether it is an elastic layer of the character, not a body beside it.
+    pub is_layer: bool,
+    /// Particles that move: those that nothing holds.
+    pub particles: usize,
+    /// By how much the edge that was stretched most was longer than at rest, percent; of a layer, than where the skin has it.
+    pub stretch_percent: f64,
 }
 
 /// A character as its file has it: bones that were put in or posed and the volume that is kept are what is baked.
@@ -314,10 +329,23 @@ pub fn bake_simulated(
     let mut recorder = Recorder::new(own, plain, frames, model.fps);
     let mut bodies = FrameRecorder::new(simulation, false);
     let mut poses = Vec::new();
+    let body_take = |(b, body): (usize, &BodyModel)| {
+        let state = &simulation.state().bodies[b];
+        BodyTake {
+            name: body.name.clone(),
+            is_layer: body.layer.as_ref().is_some_and(|layer| layer.character == character),
+            particles: state.x.len() - state.pinned.len(),
+            stretch_percent: 0.0,
+        }
+    };
+    let mut simulated: Vec<BodyTake> = model.bodies.iter().enumerate().map(body_take).collect();
     for k in 0..frames {
         if k > 0 {
             simulation.step();
             bodies.record(simulation);
+        }
+        for (b, body) in simulated.iter_mut().enumerate() {
+            body.stretch_percent = body.stretch_percent.max(100.0 * simulation.largest_stretch(b));
         }
         let places = recorder.skin.places(simulation, character);
         let posed = simulation.posed();
@@ -327,6 +355,7 @@ pub fn bake_simulated(
     let other = |body: &BodyModel| body.layer.as_ref().is_none_or(|layer| layer.character != character);
     let mut bodies = bodies.finish_some(simulation, other, |_| false).bodies;
     let mut take = recorder.finish();
+    take.simulated = simulated;
     take.animation.bodies.extend(bodies.iter().cloned());
     for (frame, pose) in bodies.iter_mut().flat_map(|body| body.frames.iter_mut().zip(&poses)) {
         for x in &mut frame.positions {

@@ -13,6 +13,7 @@ use souple::scene::{Character, PaintedMap};
 use souple_viewer::{Item, ItemKind};
 
 use crate::app::StudioApp;
+use crate::characters::CharacterInfo;
 use crate::worker::AtEnd;
 
 /// Vertices of a body whose place on the screen is told.
@@ -102,10 +103,16 @@ pub fn state(app: &StudioApp, ctx: &egui::Context) -> Value {
         let place = places.min_by(|a, b| distance(a).total_cmp(&distance(b)));
         place.map_or(Value::Null, |place| pixel(app, place, size, scale))
     };
+    // Where joints are, and how many bones hands have posed.
+    let bones = |info: &CharacterInfo| {
+        let joint = |at: &glam::Vec3| json!({"at": at.to_array(), "pixel": pixel(app, *at, size, scale)});
+        json!({"joints": info.joints.iter().map(joint).collect::<Vec<_>>(), "posed": info.posed.len()})
+    };
     let running = app.shown.scene.iter().flat_map(|scene| &scene.characters).map(character);
     json!({
         "characters": app.document.scene().characters.iter().map(character).collect::<Vec<_>>(),
         "running_characters": running.collect::<Vec<_>>(),
+        "bones": app.shown.characters.iter().map(bones).collect::<Vec<_>>(),
         "skins": moment.items.iter().filter(|item| item.skin().is_some()).map(nearest).collect::<Vec<_>>(),
         "title": app.document.title(),
         "dirty": app.document.is_dirty(),

@@ -496,3 +496,69 @@ fn a_person_opens_a_character_paints_it_and_takes_it_back() {
     studio.wait("it is taken back", |s| s["characters"][0]["maps"].as_array().is_some_and(Vec::is_empty));
     studio.wait_pixels("so it is on the screen", |p| p.count(inner, is_yellow) == 0);
 }
+
+/// An arm that stands, seen from the front.
+const ARM: &str = "format = 1
+name = 'Arm'
+[time]
+frames = 100000
+[view]
+background = [0.1, 0.2, 0.9]
+ground = false
+camera = { position = [0.0, 0.3, 1.6], target = [0.0, 0.3, 0.0] }
+[[character]]
+name = 'arm'
+rig = { file = { path = 'elbow.glb' } }
+[[collider]]
+name = 'skin'
+shape = { skin = { character = 'arm' } }
+look = { colour = [0.9, 0.1, 0.1] }
+";
+
+/// Place of a joint of the character: in the world, and on the screen.
+fn joint(state: &Value, index: usize) -> ([f64; 3], [i64; 2]) {
+    let found = &state["bones"][0]["joints"][index];
+    let number =
+        |field: &str, k: usize| found[field][k].as_f64().unwrap_or_else(|| panic!("no joint: {found}"));
+    ([0, 1, 2].map(|k| number("at", k)), [0, 1].map(|k| number("pixel", k) as i64))
+}
+
+#[test]
+fn a_person_turns_a_bone_by_its_skin() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(screen) = Screen::start(folder.path()) else { return };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/characters/elbow.glb");
+    fs::copy(file, folder.path().join("elbow.glb")).unwrap();
+    let scene = folder.path().join("arm.toml");
+    fs::write(&scene, ARM).unwrap();
+    let mut studio = Studio::start(&screen, folder.path(), &scene);
+    let state = studio.wait("the arm is seen", |s| {
+        s["step"].as_u64() > Some(5) && s["pictures_drawn"].as_u64() > Some(2) && s["playing"] == true
+    });
+    screen.events("search --sync --onlyvisible --name Souple.studio windowfocus --sync");
+    let picture = rectangle(&state["picture"]);
+    let inner = [picture[0] + 10, picture[1] + 40, picture[2] - 70, picture[3] - 10];
+    let area = (inner[2] - inner[0]) * (inner[3] - inner[1]);
+    let before = studio.wait_pixels("its skin", |p| p.count(inner, is_cloth) > area / 200);
+
+    // Between the elbow and the end of the arm is the lower bone; Ctrl and a drag to the right turn it about the elbow.
+    let (elbow, [ex, ey]) = joint(&state, 1);
+    let (end, [x, y]) = joint(&state, 2);
+    let (x, y) = ((ex + 3 * x) / 4, (ey + 3 * y) / 4);
+    assert!(is_cloth(before.at(x as usize, y as usize)), "the arm is under the pointer: {x}, {y}");
+    screen.events(&format!("mousemove {x} {y} sleep 0.2 keydown ctrl sleep 0.1 mousedown 1 sleep 0.1"));
+    for k in 1..=10 {
+        screen.events(&format!("mousemove {} {y} sleep 0.03", x + 12 * k));
+    }
+    let state =
+        studio.wait("the bone turns", |s| s["bones"][0]["posed"] == 1 && joint(s, 2).0[0] > end[0] + 0.02);
+    let length = |a: [f64; 3], b: [f64; 3]| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
+    let (elbow_now, end_now) = (joint(&state, 1).0, joint(&state, 2).0);
+    assert!(length(elbow, elbow_now) < 1e-4, "about its joint, which stays");
+    assert!((length(elbow, end) - length(elbow_now, end_now)).abs() < 1e-4, "and gets no longer");
+    studio.wait_pixels("so it does on the screen", |p| p.difference(&before, inner) > area / 500);
+    screen.events("mouseup 1 keyup ctrl sleep 0.3");
+    let (let_go, _) = joint(&studio.state(), 2);
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(joint(&studio.state(), 2).0, let_go, "it stays where it was let go");
+}

@@ -8,7 +8,11 @@
 //! loads and stores at indices that were checked just before.
 #![allow(unsafe_code)]
 
+mod pairs;
+
 use std::ops::{Add, Div, Mul, Sub};
+
+pub use self::pairs::{Both, Ends, Lie, Pair, ROWS};
 
 /// How many numbers are worked on at once.
 pub const WIDTH: usize = 8;
@@ -76,20 +80,24 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Eight numbers.
-pub trait Lanes:
+/// Several numbers that are worked on at once.
+pub trait Numbers:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
-    /// The same number eight times.
+    /// The same number for all.
     fn splat(value: f32) -> Self;
-    /// From memory.
-    fn load(from: &Eight) -> Self;
-    /// To memory.
-    fn store(self, to: &mut Eight);
     /// Square roots.
     fn sqrt(self) -> Self;
     /// The larger of two; `other` where one is not a number.
     fn max(self, other: Self) -> Self;
+}
+
+/// Eight numbers.
+pub trait Lanes: Numbers {
+    /// From memory.
+    fn load(from: &Eight) -> Self;
+    /// To memory.
+    fn store(self, to: &mut Eight);
     /// The smaller of two; `other` where one is not a number.
     fn min(self, other: Self) -> Self;
     /// `yes` where the numbers are below `limit`, `no` elsewhere.
@@ -103,6 +111,14 @@ pub trait Lanes:
     /// # Panics
     /// If an index is not below the length of `points`.
     fn gather(points: &[Point], places: &Places) -> [Self; 4];
+    /// The same of points of which the fifth follows the first, the sixth the second, and so on.
+    ///
+    /// # Panics
+    /// If an index is not below the length of `points`.
+    #[inline(always)]
+    fn gather_twos(points: &[Point], places: &Places) -> [Self; 4] {
+        Self::gather(points, places)
+    }
     /// The four parts of eight points, those of a column of rows.
     ///
     /// # Panics
@@ -113,6 +129,14 @@ pub trait Lanes:
     /// # Panics
     /// If an index is not below the length of `points`.
     fn scatter(points: &mut [Point], places: &Places, parts: [Self; 4]);
+    /// The same of points of which the fifth follows the first, the sixth the second, and so on.
+    ///
+    /// # Panics
+    /// If an index is not below the length of `points`.
+    #[inline(always)]
+    fn scatter_twos(points: &mut [Point], places: &Places, parts: [Self; 4]) {
+        Self::scatter(points, places, parts);
+    }
 }
 
 /// Eight vectors.
@@ -141,12 +165,6 @@ impl<L: Lanes> Vectors<L> {
         self.z.store(&mut to[2]);
     }
 
-    /// The same vector eight times.
-    #[inline(always)]
-    pub fn splat(v: [f32; 3]) -> Vectors<L> {
-        Vectors { x: L::splat(v[0]), y: L::splat(v[1]), z: L::splat(v[2]) }
-    }
-
     /// Eight points and the fourth number of each. Panics if an index is not below the length.
     #[inline(always)]
     pub fn gather(points: &[Point], places: &Places) -> (Vectors<L>, L) {
@@ -166,6 +184,14 @@ impl<L: Lanes> Vectors<L> {
     pub fn scatter(self, w: L, points: &mut [Point], places: &Places) {
         L::scatter(points, places, [self.x, self.y, self.z, w]);
     }
+}
+
+impl<L: Numbers> Vectors<L> {
+    /// The same vector for all.
+    #[inline(always)]
+    pub fn splat(v: [f32; 3]) -> Vectors<L> {
+        Vectors { x: L::splat(v[0]), y: L::splat(v[1]), z: L::splat(v[2]) }
+    }
 
     /// Inner products.
     #[inline(always)]
@@ -180,7 +206,7 @@ impl<L: Lanes> Vectors<L> {
     }
 }
 
-impl<L: Lanes> Add for Vectors<L> {
+impl<L: Numbers> Add for Vectors<L> {
     type Output = Vectors<L>;
     #[inline(always)]
     fn add(self, o: Vectors<L>) -> Vectors<L> {
@@ -188,7 +214,7 @@ impl<L: Lanes> Add for Vectors<L> {
     }
 }
 
-impl<L: Lanes> Sub for Vectors<L> {
+impl<L: Numbers> Sub for Vectors<L> {
     type Output = Vectors<L>;
     #[inline(always)]
     fn sub(self, o: Vectors<L>) -> Vectors<L> {
@@ -196,7 +222,7 @@ impl<L: Lanes> Sub for Vectors<L> {
     }
 }
 
-impl<L: Lanes> Mul<L> for Vectors<L> {
+impl<L: Numbers> Mul<L> for Vectors<L> {
     type Output = Vectors<L>;
     #[inline(always)]
     fn mul(self, s: L) -> Vectors<L> {
@@ -213,6 +239,12 @@ pub trait Kernel {
     fn run<L: Lanes>(self) -> Self::Output;
 }
 
+/// Something that can be done with two eights of elements that join two points each.
+pub trait PairKernel {
+    /// Does it, as [`Kernel::run`].
+    fn run<P: Pair>(self);
+}
+
 /// Which instructions are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructions {
@@ -221,6 +253,9 @@ pub enum Instructions {
     /// AVX2.
     #[cfg(target_arch = "x86_64")]
     Avx2(HasAvx2),
+    /// AVX2, and AVX-512 for two eights.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(HasAvx2, HasAvx512),
 }
 
 /// Proof that the machine has AVX2.
@@ -228,14 +263,39 @@ pub enum Instructions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HasAvx2(());
 
+/// Proof that the machine has the foundation of AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HasAvx512(());
+
 impl Instructions {
     /// The best that this machine has.
     pub fn detect() -> Instructions {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
-            return Instructions::Avx2(HasAvx2(()));
+            let avx2 = HasAvx2(());
+            if std::arch::is_x86_feature_detected!("avx512f") {
+                return Instructions::Avx512(avx2, HasAvx512(()));
+            }
+            return Instructions::Avx2(avx2);
         }
         Instructions::Plain
+    }
+
+    /// All that this machine has, the plain ones first.
+    #[cfg(test)]
+    pub(crate) fn all() -> Vec<Instructions> {
+        let mut all = vec![Instructions::Plain];
+        match Instructions::detect() {
+            Instructions::Plain => {}
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(avx2, wide) => {
+                all.extend([Instructions::Avx2(avx2), Instructions::Avx512(avx2, wide)]);
+            }
+            #[cfg(target_arch = "x86_64")]
+            best @ Instructions::Avx2(_) => all.push(best),
+        }
+        all
     }
 
     /// Runs a kernel.
@@ -244,7 +304,22 @@ impl Instructions {
             Instructions::Plain => kernel.run::<Plain>(),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a `HasAvx2` is made only where AVX2 was found.
-            Instructions::Avx2(HasAvx2(())) => unsafe { run_avx2(kernel) },
+            Instructions::Avx2(HasAvx2(())) | Instructions::Avx512(HasAvx2(()), _) => unsafe {
+                run_avx2(kernel)
+            },
+        }
+    }
+
+    /// Runs a kernel of pairs.
+    pub fn run_pairs<K: PairKernel>(self, kernel: K) {
+        match self {
+            Instructions::Plain => kernel.run::<Both<Plain>>(),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a `HasAvx2` is made only where AVX2 was found.
+            Instructions::Avx2(HasAvx2(())) => unsafe { run_pairs_avx2(kernel) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a `HasAvx512` is made only where AVX-512 was found.
+            Instructions::Avx512(_, HasAvx512(())) => unsafe { run_pairs_avx512(kernel) },
         }
     }
 }
@@ -253,6 +328,18 @@ impl Instructions {
 #[target_feature(enable = "avx2")]
 fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<avx2::Avx2>()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn run_pairs_avx2<K: PairKernel>(kernel: K) {
+    kernel.run::<Both<avx2::Avx2>>();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn run_pairs_avx512<K: PairKernel>(kernel: K) {
+    kernel.run::<pairs::avx512::Avx512>();
 }
 
 /// Eight numbers in an array: the twin that every machine can run.
@@ -280,18 +367,10 @@ plain_operator!(Sub, sub, -);
 plain_operator!(Mul, mul, *);
 plain_operator!(Div, div, /);
 
-impl Lanes for Plain {
+impl Numbers for Plain {
     #[inline(always)]
     fn splat(value: f32) -> Plain {
         Plain([value; WIDTH])
-    }
-    #[inline(always)]
-    fn load(from: &Eight) -> Plain {
-        Plain(*from)
-    }
-    #[inline(always)]
-    fn store(self, to: &mut Eight) {
-        *to = self.0;
     }
     #[inline(always)]
     fn sqrt(self) -> Plain {
@@ -300,6 +379,17 @@ impl Lanes for Plain {
     #[inline(always)]
     fn max(self, other: Plain) -> Plain {
         other.where_below(self, self, other)
+    }
+}
+
+impl Lanes for Plain {
+    #[inline(always)]
+    fn load(from: &Eight) -> Plain {
+        Plain(*from)
+    }
+    #[inline(always)]
+    fn store(self, to: &mut Eight) {
+        *to = self.0;
     }
     #[inline(always)]
     fn min(self, other: Plain) -> Plain {
@@ -414,21 +504,11 @@ mod avx2 {
         }
     }
 
-    impl Lanes for Avx2 {
+    impl Numbers for Avx2 {
         #[inline(always)]
         fn splat(value: f32) -> Avx2 {
             // SAFETY: as above.
             Avx2(unsafe { _mm256_set1_ps(value) })
-        }
-        #[inline(always)]
-        fn load(from: &Eight) -> Avx2 {
-            // SAFETY: eight numbers are there, of any alignment.
-            Avx2(unsafe { _mm256_loadu_ps(from.as_ptr()) })
-        }
-        #[inline(always)]
-        fn store(self, to: &mut Eight) {
-            // SAFETY: there is room for eight numbers, of any alignment.
-            unsafe { _mm256_storeu_ps(to.as_mut_ptr(), self.0) }
         }
         #[inline(always)]
         fn sqrt(self) -> Avx2 {
@@ -439,6 +519,19 @@ mod avx2 {
         fn max(self, other: Avx2) -> Avx2 {
             // SAFETY: as above.
             Avx2(unsafe { _mm256_max_ps(self.0, other.0) })
+        }
+    }
+
+    impl Lanes for Avx2 {
+        #[inline(always)]
+        fn load(from: &Eight) -> Avx2 {
+            // SAFETY: eight numbers are there, of any alignment.
+            Avx2(unsafe { _mm256_loadu_ps(from.as_ptr()) })
+        }
+        #[inline(always)]
+        fn store(self, to: &mut Eight) {
+            // SAFETY: there is room for eight numbers, of any alignment.
+            unsafe { _mm256_storeu_ps(to.as_mut_ptr(), self.0) }
         }
         #[inline(always)]
         fn min(self, other: Avx2) -> Avx2 {
@@ -479,6 +572,18 @@ mod avx2 {
             [Avx2(x), Avx2(y), Avx2(z), Avx2(w)]
         }
         #[inline(always)]
+        fn gather_twos(points: &[Point], places: &Places) -> [Avx2; 4] {
+            // SAFETY: as above.
+            let mut rows = [unsafe { _mm256_setzero_ps() }; 4];
+            for l in 0..4 {
+                let from = &points[places.at[l] as usize..][..2];
+                // SAFETY: two points are there, of four numbers each.
+                rows[l] = unsafe { _mm256_loadu_ps(from.as_ptr().cast()) };
+            }
+            let [x, y, z, w] = transpose(rows);
+            [Avx2(x), Avx2(y), Avx2(z), Avx2(w)]
+        }
+        #[inline(always)]
         fn gather_column(points: &[Point], rows: &Rows, column: usize) -> [Avx2; 4] {
             let Rows { at, highest } = rows;
             assert!((*highest as usize) < points.len());
@@ -512,6 +617,15 @@ mod avx2 {
                     let high = _mm256_extractf128_ps::<1>(rows[l]);
                     _mm_storeu_ps(p.add(at[l + 4] as usize).cast(), high);
                 }
+            }
+        }
+        #[inline(always)]
+        fn scatter_twos(points: &mut [Point], places: &Places, parts: [Avx2; 4]) {
+            let rows = transpose([parts[0].0, parts[1].0, parts[2].0, parts[3].0]);
+            for l in 0..4 {
+                let to = &mut points[places.at[l] as usize..][..2];
+                // SAFETY: two points are there, with room for four numbers each.
+                unsafe { _mm256_storeu_ps(to.as_mut_ptr().cast(), rows[l]) }
             }
         }
     }

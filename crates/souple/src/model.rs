@@ -354,7 +354,7 @@ impl ColliderModel {
         places.clear();
         if let Carrier::Skin { character, vertices } = &self.carrier {
             let (model, posed) = (&characters[*character], &posed.characters[*character]);
-            places.extend(vertices.iter().map(|&(mesh, v)| posed.vertex(model, mesh, v)));
+            posed.vertices(model, vertices, places);
         }
     }
 }

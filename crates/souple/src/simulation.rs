@@ -628,6 +628,11 @@ impl Simulation {
         measure::scene(&self.model, &self.state, &self.control)
     }
 
+    /// By which share of its length the edge of a body that is stretched most is longer than at rest; of elastic layers, than where the skin has it.
+    pub fn largest_stretch(&self, body: usize) -> f64 {
+        measure::largest_stretch(body, &self.model.bodies[body], &self.state.bodies[body], &self.control)
+    }
+
     /// Measures of one body.
     pub fn body_measures(&self, body: usize) -> Measures {
         measure::body(body, &self.model.bodies[body], &self.state.bodies[body], &self.control)

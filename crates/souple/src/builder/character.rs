@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use glam::DVec3;
+
 use super::world::check_motion;
 use super::{Checked, LARGEST, finite, not_negative, positive, vector, wrong};
 use crate::math::{Pose, rotation};
@@ -135,6 +137,14 @@ impl Characters {
                 "repair or re-export the character, or name other `meshes` of it",
             ),
         }
+    }
+
+    /// Where vertices of meshes of a character are as it was modelled, in its frame, m.
+    pub(super) fn modelled(&self, character: usize, vertices: &[(u32, u32)]) -> Vec<DVec3> {
+        let model = self.models[character].unposed();
+        let (posed, mut places) = (Posed::at(std::slice::from_ref(&model), 0.0), Vec::new());
+        posed.characters[0].vertices(&model, vertices, &mut places);
+        places
     }
 
     /// What carries the supports of each body.

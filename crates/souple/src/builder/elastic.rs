@@ -247,6 +247,11 @@ pub(super) fn place_layer(
 }
 
 impl PlacedLayer {
+    /// Where particles are if no clip is played and no pose kept, m.
+    pub(super) fn rest(&self) -> &[DVec3] {
+        &self.rest
+    }
+
     /// Springs along mesh edges, each as stiff as the dials of its ends say; `density` is the mass per area, kg/m², `length` that of the layer, m.
     pub(super) fn springs(&self, triangles: &[[u32; 3]], density: f64, length: f64) -> Vec<Spring> {
         let surface = Surface { positions: &self.rest, triangles, segments: &[] };

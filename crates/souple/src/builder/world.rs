@@ -218,7 +218,7 @@ pub(super) fn build_collider(
             "close its holes where it was made, or leave `solid` away",
         );
     }
-    let wrinkles = build_skin_wrinkles(at, collider, &form)?;
+    let wrinkles = build_skin_wrinkles(at, collider, &form, &carrier, characters)?;
     let share = |name: &str, value: f64| share(&field(name), value);
     let material = ContactMaterial {
         friction: not_negative(&field("friction"), collider.friction, "1")?,

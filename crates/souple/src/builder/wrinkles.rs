@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
+use super::character::Characters;
+use super::elastic::PlacedLayer;
 use super::shape::Placed;
 use super::{Checked, positive, wrong};
 use crate::fabrics::Fabric;
-use crate::model::ColliderForm;
+use crate::model::{Carrier, ColliderForm};
 use crate::scene::{Body, Collider, ColliderShape, FoldPattern, FoldSide, FoldSpacing, Shape, Wrinkling};
 use crate::wrinkles::fold::HALF_CIRCLE;
 use crate::wrinkles::{FineMesh, Pattern, Profile, Settings, Spacing, Wrinkles};
@@ -57,7 +59,8 @@ pub(super) fn build_wrinkles(
         );
     }
     let cloth = Cloth {
-        positions: &placed.mesh.positions[..seen],
+        // A layer rests as its character was modelled, whatever pose the scene begins with.
+        positions: placed.layer.as_ref().map_or(&placed.mesh.positions[..seen], PlacedLayer::rest),
         triangles: &placed.mesh.triangles,
         uvs: placed.mesh.uvs.get(..seen).unwrap_or_default(),
         is_grid: matches!(body.shape, Shape::Grid(_)),
@@ -73,14 +76,21 @@ pub(super) fn build_skin_wrinkles(
     at: &str,
     collider: &Collider,
     form: &ColliderForm,
+    carrier: &Carrier,
+    characters: &Characters,
 ) -> Checked<Option<Arc<Wrinkles>>> {
     let Some(written) = &collider.wrinkles else { return Ok(None) };
     let at = format!("{at}.wrinkles");
     let (ColliderShape::Skin(_), Some(mesh)) = (&collider.shape, form.mesh()) else {
         return wrong(&at, "what is no skin of a character is never compressed", "leave `wrinkles` out");
     };
+    // As the character was modelled: what a pose or the start of a clip presses together is folded.
+    let rest = match carrier {
+        Carrier::Skin { character, vertices } => characters.modelled(*character, vertices),
+        _ => mesh.positions.clone(),
+    };
     let cloth = Cloth {
-        positions: &mesh.positions,
+        positions: &rest,
         triangles: &mesh.triangles,
         uvs: &mesh.uvs,
         is_grid: false,
@@ -203,8 +213,8 @@ fn compile(at: &str, written: &Wrinkling, cloth: &Cloth) -> Checked<Arc<Wrinkles
 mod tests {
     use super::*;
     use crate::scene::{
-        Border, Character, Grid, InlineMesh, Key, Layout, Motion, Pin, PlayedClip, RigSource, Scene, Select,
-        SkinShape, Tear,
+        BonePose, Border, Character, Elastic, Grid, Group, InlineMesh, Key, Layout, Motion, Pin, PlayedClip,
+        RigSource, Scene, Select, SkinShape, SolverKind, Tear,
     };
     use crate::skin::generate::{Limb, add_turns, limb};
     use crate::{ModelBuilder, Simulation};
@@ -339,6 +349,45 @@ mod tests {
         assert!(problem(&changed).contains("collider[0].wrinkles.smallest_radius"), "{}", problem(&changed));
         changed.colliders[0].shape = ColliderShape::default();
         assert!(problem(&changed).contains("no skin of a character"), "{}", problem(&changed));
+    }
+
+    /// A pose that a character keeps presses its skin together as a clip does: it is not what folds are measured from.
+    #[test]
+    fn a_kept_pose_is_folded_as_a_clip_that_comes_to_it() {
+        let played = bent_limb();
+        let mut bent = Simulation::new(ModelBuilder::new(&played).build().unwrap());
+        (0..90).for_each(|_| bent.step());
+        let mut kept = bent_limb();
+        kept.characters[0].clips.clear();
+        let bone = match &kept.characters[0].rig {
+            RigSource::Inline(rig) => rig.nodes[rig.skins[0].joints[1] as usize].name.clone(),
+            RigSource::File(_) => unreachable!(),
+        };
+        let turned = BonePose { bone, rotate_deg: [0.0, 0.0, 80.0], ..BonePose::default() };
+        kept.characters[0].poses = vec![turned];
+        let mut posed = Simulation::new(ModelBuilder::new(&kept).build().unwrap());
+        (0..90).for_each(|_| posed.step());
+        let [by_clip, by_pose] = [&bent, &posed].map(|run| run.skin_isometry(0).unwrap());
+        assert!(!posed.state().skin_folds[0].curves.is_empty());
+        assert!(
+            (by_clip[0].compression - by_pose[0].compression).abs() < 1e-6,
+            "the same skin is pressed together alike: {by_clip:?} {by_pose:?}"
+        );
+        assert!(by_pose[1].compression < 0.9 * by_pose[0].compression, "{by_pose:?}");
+        // A layer of that skin, which is folded as a body.
+        let skin = SkinShape { character: "arm".into(), ..SkinShape::default() };
+        kept.colliders.clear();
+        kept.groups = vec![Group { solver: SolverKind::Goals, ..Group::default() }];
+        kept.bodies = vec![Body {
+            shape: Shape::Skin(skin),
+            elastic: Some(Elastic { attachment: 0.9, ..Elastic::default() }),
+            wrinkles: Some(Wrinkling { smallest_radius: Some(0.01), ..Wrinkling::default() }),
+            ..Body::default()
+        }];
+        let mut layer = Simulation::new(ModelBuilder::new(&kept).build().unwrap());
+        (0..30).for_each(|_| layer.step());
+        let [coarse, _] = layer.isometry(0).unwrap();
+        assert!(coarse.compression > 0.5 * by_pose[0].compression, "{coarse:?} {by_pose:?}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub use solids::{vertex_solid_strain, vertex_stress};
 
 use crate::control::Control;
 use crate::energy::Configuration;
-use crate::mesh::{Topology, enclosed_volume, triangle_area};
+use crate::mesh::{Edge, Topology, enclosed_volume, triangle_area};
 use crate::model::{BodyModel, Model};
 use crate::parallel::Parallel;
 use crate::state::{BodyState, State};
@@ -119,6 +119,18 @@ pub fn angular_momentum(masses: &[f64], x: &[DVec3], v: &[DVec3]) -> DVec3 {
 pub fn edge_strains<'a>(topology: &'a Topology, x: &'a [DVec3]) -> impl Iterator<Item = f64> + 'a {
     let long = topology.edges.iter().filter(|e| e.rest_length > 0.0);
     long.map(|e| x[e.i as usize].distance(x[e.j as usize]) / e.rest_length - 1.0)
+}
+
+/// By which share of its length the edge that is stretched most is longer than at rest; 0 if none is. Of an elastic layer, edges between particles that follow
+/// the skin rest as long as they are there: what bones stretch is no stretch of it.
+pub fn largest_stretch(index: usize, model: &BodyModel, state: &BodyState, control: &Control) -> f64 {
+    let rides = &control.rides[index];
+    let rest = |e: &Edge| {
+        let end = |v: u32| rides.end(model.layer.as_ref()?, v as usize);
+        end(e.i).zip(end(e.j)).map_or(e.rest_length, |(i, j)| i.distance(j))
+    };
+    let of_edge = |e: &Edge| state.x[e.i as usize].distance(state.x[e.j as usize]) / rest(e) - 1.0;
+    state.topology.edges.iter().map(of_edge).filter(|s| s.is_finite()).fold(0.0, f64::max)
 }
 
 /// Area of the surface, m².

@@ -234,7 +234,7 @@ scene_type! {
         pub target: f64,
         /// How much joints give back, times what they lose: 1 keeps the volume, more exaggerates, 0 leaves them alone.
         pub gain: f64,
-        /// Rounds in which the area is kept, too (ROH-67): 0 leaves it, 4 are enough. The volume stays exact.
+        /// Rounds in which the area is kept, too (ROH-67): 0 leaves it, 4 are enough. The volume stays exact, and parts are kept from crossing.
         pub area_rounds: u32,
         /// Push parts of the skin that run into each other back to where they touch (ROH-62).
         pub avoid_crossing: bool,

@@ -9,7 +9,7 @@ use super::keeper::{self, JointVolume, KeeperScratch, KeptVolume, VolumeKeeper};
 use super::prisms::{LocalGains, local_gains, regions};
 use super::rig::{CompiledRig, SkinMesh};
 use super::skeleton::{Transform, rigid_part};
-use super::skinning::BoneMotion;
+use super::skinning::{BoneMotion, linear_blend_all};
 use crate::contact::proximity::point_triangle;
 use crate::math::Pose;
 use crate::mesh::bounds;
@@ -247,7 +247,13 @@ impl PosedCharacter {
         for (mesh, places) in rig.meshes.iter().zip(&mut self.skin) {
             let (morphs, bones) = (&self.local.morphs, &self.motions[mesh.binding]);
             places.clear();
-            places.extend((0..mesh.mesh.positions.len()).map(|v| mesh.vertex(v, morphs, bones, *skinning)));
+            let all = 0..mesh.mesh.positions.len();
+            if *skinning == Skinning::LinearBlend {
+                let points = all.map(|v| (mesh.morphed(v, morphs), mesh.influences(v)));
+                linear_blend_all(points, bones, 1.0, places);
+            } else {
+                places.extend(all.map(|v| mesh.vertex(v, morphs, bones, *skinning)));
+            }
         }
         self.volume = volume.as_ref().map(|keeper| {
             let pose =
@@ -293,6 +299,21 @@ impl PosedCharacter {
             local_gains(&mesh.mesh.triangles, &regions(mesh), &was, &now, &bones)
         };
         (0u32..).zip(&character.rig.meshes).map(of_mesh).collect()
+    }
+
+    /// Adds where vertices of meshes are in the frame of the character, m: what [`PosedCharacter::vertex`] says of each.
+    pub fn vertices(&self, character: &CharacterModel, of: &[(u32, u32)], out: &mut Vec<DVec3>) {
+        if !self.skin.is_empty() || character.skinning != Skinning::LinearBlend {
+            out.extend(of.iter().map(|&(mesh, v)| self.vertex(character, mesh, v)));
+            return;
+        }
+        for run in of.chunk_by(|a, b| a.0 == b.0) {
+            let skin = &character.rig.meshes[run[0].0 as usize];
+            let points = run
+                .iter()
+                .map(|&(_, v)| (skin.morphed(v as usize, &self.local.morphs), skin.influences(v as usize)));
+            linear_blend_all(points, &self.motions[skin.binding], self.scale, out);
+        }
     }
 
     /// Where a vertex of a mesh is in the frame of the character, m.

@@ -42,6 +42,10 @@ const ROUNDS: usize = 4;
 const ROUNDS_APART: usize = 6;
 const ROUNDS_SMOOTH: usize = 24;
 
+/// How often the area is kept and parts are brought apart, in turn, as each moves what the other has done a little; and the share of the area that is none.
+const ROUNDS_OF_BOTH: usize = 6;
+const SAME_AREA: f64 = 1e-10;
+
 /// Passes that smooth the curvature that the area is brought back by.
 const SMOOTHED: usize = 20;
 
@@ -188,7 +192,7 @@ impl VolumeKeeper {
                 keeper.open.borders += piece.surface.borders().count();
                 piece.facing = bound.measured.volume.signum();
                 let areas = piece.surface.vertex_areas(&bound.places);
-                if written.avoid_crossing {
+                if stays_apart(written) {
                     let mut normals = Vec::new();
                     piece.surface.volume_and_gradient(&bound.places, &mut normals, |_, _, _| ());
                     normals.iter_mut().for_each(|n| *n *= piece.facing);
@@ -342,7 +346,7 @@ impl Piece {
         let wanted = skinned + scratch.shares.iter().sum::<f64>();
         let largest = LARGEST_BULGE * self.size * cbrt(grown.abs());
         let has_morphs = !mesh.morphs.is_empty();
-        let is_folded = keeper.written.avoid_crossing && self.part_first(mesh, tree, motions, scratch);
+        let is_folded = stays_apart(&keeper.written) && self.part_first(mesh, tree, motions, scratch);
         let now = if is_folded { self.surface.volume(&scratch.x) } else { skinned };
         let mut kept = match keeper.written.method {
             VolumeMethod::OnePass => self.one_pass(largest, scratch),
@@ -363,13 +367,17 @@ impl Piece {
             kept = self.meet(kept, wanted, largest, scratch);
         }
         if keeper.written.area_rounds > 0 {
-            kept = self.keep_area(keeper.written.area_rounds, &mut result, kept, largest, scratch);
-        }
-        if keeper.written.avoid_crossing {
-            kept = self.keep_apart(motions, has_morphs, wanted, kept, largest, scratch);
-            if keeper.written.area_rounds > 0 {
+            for _ in 0..ROUNDS_OF_BOTH {
+                kept = self.keep_area(keeper.written.area_rounds, &mut result, kept, largest, scratch);
+                let reached = result.area.kept;
+                kept = self.keep_apart(motions, has_morphs, wanted, kept, largest, scratch);
                 result.area.kept = own_area(&self.surface, &scratch.x);
+                if (result.area.kept - reached).abs() <= SAME_AREA * result.area.rest {
+                    break;
+                }
             }
+        } else if keeper.written.avoid_crossing {
+            kept = self.keep_apart(motions, has_morphs, wanted, kept, largest, scratch);
         }
         if !scratch.x.iter().all(|x| x.is_finite()) {
             return still;
@@ -723,6 +731,11 @@ impl KeeperScratch {
     fn add(&mut self, step: f64) {
         self.x.iter_mut().zip(&self.displacements).for_each(|(x, u)| *x += step * *u);
     }
+}
+
+/// Whether parts that run into each other are brought apart: where that is asked for, and where the area is kept, as a crease that crosses itself has an area that cannot be kept.
+fn stays_apart(written: &SkinVolume) -> bool {
+    written.avoid_crossing || written.area_rounds > 0
 }
 
 #[cfg(test)]

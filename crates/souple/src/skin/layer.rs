@@ -104,8 +104,8 @@ impl Rides {
             if let Some(layer) = &body.layer {
                 let local = &mut rides.local[which];
                 local.clear();
-                let place = |p| layer.local(&model.characters, posed, p);
-                local.extend((0..layer.vertices.len()).map(place));
+                let c = layer.character;
+                posed.characters[c].vertices(&model.characters[c], &layer.vertices, local);
             }
         }
     }
@@ -154,13 +154,10 @@ impl Rides {
         (end - start) * self.rate
     }
 
-    /// How far the skin has two particles from each other at the end of the step, m; none if one of them was cut from another, or does not follow it.
-    pub(crate) fn length(&self, layer: &Layer, [i, j]: [usize; 2]) -> Option<f64> {
-        let both =
-            layer.follows.get(i).copied().unwrap_or(false) && layer.follows.get(j).copied().unwrap_or(false);
-        let [_, from] = self.places.get(i).filter(|_| both)?;
-        let [_, to] = self.places.get(j)?;
-        Some(from.distance(*to))
+    /// Where the skin has a particle at the end of the step, m, if it follows it; none was cut from another.
+    pub(crate) fn end(&self, layer: &Layer, particle: usize) -> Option<DVec3> {
+        let [_, end] = self.places.get(particle)?;
+        layer.follows.get(particle).is_some_and(|follows| *follows).then_some(*end)
     }
 
     /// Whether the skin stands still.

@@ -10,6 +10,8 @@
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
 
 use super::skeleton::rigid_part;
+use crate::lanes::{Instructions, Kernel, Lanes};
+use crate::math::four::{Four, Number};
 use crate::scene::Skinning;
 
 /// A sum of dual quaternions that is shorter than this has no direction: the bones turn it every way at once.
@@ -20,6 +22,8 @@ const NO_DIRECTION: f64 = 1e-9;
 pub struct BoneMotion {
     /// As a matrix.
     pub matrix: DAffine3,
+    /// Its columns, the last its translation.
+    columns: [Four; 4],
     /// Its stretch S, of matrix = R S.
     stretch: DMat3,
     /// Its rotation R,
@@ -31,14 +35,22 @@ pub struct BoneMotion {
 impl BoneMotion {
     /// Of a matrix; the parts are made only where dual quaternions are blended.
     pub fn new(matrix: DAffine3, skinning: Skinning) -> BoneMotion {
+        let DMat3 { x_axis, y_axis, z_axis } = matrix.matrix3;
+        let columns = [x_axis, y_axis, z_axis, matrix.translation].map(|c| Four([c.x, c.y, c.z, 0.0]));
         if skinning != Skinning::DualQuaternion {
-            return BoneMotion { matrix, stretch: DMat3::IDENTITY, real: DVec4::W, dual: DVec4::ZERO };
+            return BoneMotion {
+                matrix,
+                columns,
+                stretch: DMat3::IDENTITY,
+                real: DVec4::W,
+                dual: DVec4::ZERO,
+            };
         }
         let rotation = rigid_part(&matrix).rotation;
         let stretch = DMat3::from_quat(rotation).transpose() * matrix.matrix3;
         let half = 0.5 * matrix.translation;
         let dual = DQuat::from_xyzw(half.x, half.y, half.z, 0.0) * rotation;
-        BoneMotion { matrix, stretch, real: rotation.into(), dual: dual.into() }
+        BoneMotion { matrix, columns, stretch, real: rotation.into(), dual: dual.into() }
     }
 }
 
@@ -61,6 +73,43 @@ pub fn linear_blend(p: DVec3, influences: &[Influence], bones: &[BoneMotion]) ->
         place += weight * bones[bone as usize].matrix.transform_point3(p);
     }
     place
+}
+
+/// The same of many points, `scale` times as large; each comes with its bones. The three parts of a place are worked on at once, with the same bits.
+pub fn linear_blend_all<'a>(
+    points: impl Iterator<Item = (DVec3, &'a [Influence])>,
+    bones: &[BoneMotion],
+    scale: f64,
+    out: &mut Vec<DVec3>,
+) {
+    Instructions::detect().run(Blend { points, bones, scale, out });
+}
+
+struct Blend<'a, P> {
+    points: P,
+    bones: &'a [BoneMotion],
+    scale: f64,
+    out: &'a mut Vec<DVec3>,
+}
+
+impl<'a, P: Iterator<Item = (DVec3, &'a [Influence])>> Kernel for Blend<'_, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Blend { points, bones, scale, out } = self;
+        out.reserve(points.size_hint().0);
+        for (p, influences) in points {
+            let (x, y, z) = (Four::splat(p.x), Four::splat(p.y), Four::splat(p.z));
+            let mut place = Four::splat(0.0);
+            for &(bone, weight) in influences {
+                let m = &bones[bone as usize].columns;
+                place = place + Four::splat(weight) * (m[0] * x + m[1] * y + m[2] * z + m[3]);
+            }
+            let [x, y, z, _] = place.0;
+            out.push(scale * DVec3::new(x, y, z));
+        }
+    }
 }
 
 /// The rigid motion nearest to Σ ω_j q̂_j, of the point stretched by Σ ω_j S_j.
@@ -127,6 +176,27 @@ mod tests {
             let gone = skin(p, &[(0, 0.25), (1, 0.75)], &bones, skinning);
             assert!(gone.distance(stretched.transform_point3(p)) < 1e-12, "{skinning:?}");
         }
+    }
+
+    #[test]
+    fn many_points_go_where_each_of_them_does() {
+        let turned = [
+            motion(DVec3::new(30.0, 40.0, 50.0), DVec3::new(1.0, 2.0, 3.0)),
+            motion(DVec3::new(-70.0, 10.0, 5.0), DVec3::new(0.1, -2.0, 0.7)),
+            motion(DVec3::ZERO, DVec3::ZERO),
+        ];
+        let bones = bones(&turned, Skinning::LinearBlend);
+        let influences: [&[Influence]; 4] =
+            [&[(0, 1.0)], &[(0, 0.3), (1, 0.7)], &[], &[(2, 0.2), (1, 0.3), (0, 0.5)]];
+        let point = |k: usize| DVec3::new(0.1 * k as f64, 1.0 - 0.3 * k as f64, 0.07 * (k * k) as f64);
+        let all = (0..40).map(|k| (point(k), influences[k % 4]));
+        let each: Vec<DVec3> = all.clone().map(|(p, own)| 1.7 * linear_blend(p, own, &bones)).collect();
+        let mut many = Vec::new();
+        linear_blend_all(all.clone(), &bones, 1.7, &mut many);
+        assert_eq!(many, each);
+        let mut plain = Vec::new();
+        Instructions::Plain.run(Blend { points: all, bones: &bones, scale: 1.7, out: &mut plain });
+        assert_eq!(plain, each);
     }
 
     /// A twist: linear blending draws a point in to |(1 − w) + w e^(iθ)| of its distance from the axis, dual quaternions do not.

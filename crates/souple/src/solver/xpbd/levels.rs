@@ -14,7 +14,7 @@
 use glam::DVec3;
 
 use super::links::{Link, LinkSet};
-use crate::lanes::Point;
+use crate::lanes::{Instructions, Point};
 use crate::mesh::{Rows, neighbours};
 use crate::parallel::Parallel;
 
@@ -366,7 +366,7 @@ impl Level {
             point[3] = *w;
         }
         self.mobility.fill(1.0);
-        self.links.begin_frame(parallel, &self.places);
+        self.links.begin_frame(parallel, Instructions::detect(), &self.places, &[]);
     }
 
     /// Takes what of the means is free to move from what is below: one that contact holds is as heavy as what holds it.

@@ -14,8 +14,11 @@
 
 use glam::DVec3;
 
-use super::strips::Strips;
-use crate::lanes::{Eight, Kernel, Lanes, Places, Point, Vectors, WIDTH};
+use super::strips::{Strips, in_rows};
+use crate::lanes::{
+    self, Eight, Instructions, Kernel, Lanes, Lie, Numbers, Pair, PairKernel, Places, Point, Vectors, WIDTH,
+};
+use crate::math::four::{Four, Number, dot};
 use crate::mesh::Rows;
 use crate::parallel::Parallel;
 
@@ -51,6 +54,8 @@ pub struct Links8 {
     rest_length: Eight,
     /// α/h² less what links visited later add, 1/kg.
     compliance: Eight,
+    /// How the ends of this eight and of the other of its pair lie.
+    lie: Lie,
 }
 
 /// Eight links with limits.
@@ -67,7 +72,7 @@ pub struct Limits8 {
 pub struct LinkSet {
     /// Substep that compliances are made for, s.
     h: f32,
-    /// Mean share of their length by which links are longer than at rest when the frame begins.
+    /// Mean share of their length by which links are longer than at rest when the frame begins; 0 of what follows a skin.
     pub stretch: f64,
     /// Compliance and inverse mass of later links, for each eight of `links` and of `borders`.
     soft: [Vec<[Eight; 2]>; 2],
@@ -101,11 +106,16 @@ impl LinkSet {
         let mut soft = [Vec::new(), Vec::new()];
         let mut packed = |kind: usize, links: &[Link], ends: &[[u32; 2]]| {
             let soft = &mut soft[kind];
-            Strips::new(count, ends, |numbers, start| {
+            let mut packed = Strips::arranged(count, ends, in_rows, |numbers, start| {
                 let own = numbers.map(|n| links[n as usize]);
                 soft.push([own.map(|l| l.compliance as f32), own.map(|l| l.later as f32)]);
                 pack(numbers, links, start)
-            })
+            });
+            for [one, two] in packed.pairs_mut() {
+                let lie = Lie::of([&one.i, &two.i], [&one.j, &two.j]);
+                (one.lie, two.lie) = (lie, lie);
+            }
+            packed
         };
         let (links, borders) = (packed(0, &all, &all_ends), packed(1, &border, &border_ends));
         let limits = Strips::new(count, &limited_ends, |numbers, start| Limits8 {
@@ -132,27 +142,21 @@ impl LinkSet {
         }
     }
 
-    /// Gives links other rest lengths, m, where `length` of their packed vertices has one.
-    pub fn set_lengths(&mut self, length: impl Fn(usize, usize) -> Option<f64>) {
-        let set = |eight: &mut Links8, start: usize| {
-            for l in 0..WIDTH {
-                let ends = [&eight.i, &eight.j].map(|e| start + e.at()[l] as usize);
-                if let Some(length) = length(ends[0], ends[1]) {
-                    eight.rest_length[l] = (length as f32).max(LEAST_LENGTH);
-                }
-            }
+    /// Takes the differences of ends from positions when the frame begins, m. Links of which both ends are `ridden` rest as long as they are there.
+    pub fn begin_frame(
+        &mut self,
+        parallel: &Parallel,
+        instructions: Instructions,
+        x: &[DVec3],
+        ridden: &[DVec3],
+    ) {
+        let begin = |links: &mut Links8, start: usize| {
+            instructions.run(Begin { links, x: &x[start..], ridden: ridden.get(start..).unwrap_or(&[]) })
         };
-        self.links.eights_mut().for_each(|(eight, start)| set(eight, start));
-        self.borders.eights_mut().for_each(|(eight, start)| set(eight, start));
-        self.limits.eights_mut().for_each(|(eight, start)| set(&mut eight.links, start));
-    }
-
-    /// Takes the differences of ends from positions when the frame begins, m.
-    pub fn begin_frame(&mut self, parallel: &Parallel, x: &[DVec3]) {
-        let sum = self.links.each(parallel, |eight, start| eight.begin_frame(&x[start..]));
+        let sum = self.links.each(parallel, begin);
         self.stretch = sum / self.links.len().max(1) as f64;
-        self.borders.each(parallel, |eight, start| eight.begin_frame(&x[start..]));
-        self.limits.each(parallel, |eight, start| eight.links.begin_frame(&x[start..]));
+        self.borders.each(parallel, begin);
+        self.limits.each(parallel, |eight, start| begin(&mut eight.links, start));
     }
 }
 
@@ -165,25 +169,72 @@ fn pack(numbers: &[u32; WIDTH], links: &[Link], start: u32) -> Links8 {
         excess: [0.0; WIDTH],
         rest_length: own.map(|l| l.rest_length as f32),
         compliance: [0.0; WIDTH],
+        lie: Lie::Scattered,
     }
 }
 
-impl Links8 {
-    /// Returns the mean share of their length by which they are longer than at rest, for small ones.
-    fn begin_frame(&mut self, x: &[DVec3]) -> f64 {
-        let mut stretch = 0.0;
-        for l in 0..WIDTH {
-            let d = x[self.j.at()[l] as usize] - x[self.i.at()[l] as usize];
-            let rest_length = f64::from(self.rest_length[l]);
-            let excess = d.length_squared() - rest_length * rest_length;
-            stretch += (0.5 * excess / (rest_length * rest_length)).max(0.0);
-            self.excess[l] = excess as f32;
-            for (start, d) in self.start.iter_mut().zip(d.to_array()) {
-                start[l] = d as f32;
+/// The beginning of a frame for eight links: returns the mean share of their length by which they are longer than at rest, for small ones.
+struct Begin<'a> {
+    links: &'a mut Links8,
+    /// Positions from the first vertex of the strip on, m.
+    x: &'a [DVec3],
+    /// Where a skin has them, m, no numbers for those that do not follow it; none if there is no skin.
+    ridden: &'a [DVec3],
+}
+
+impl Kernel for Begin<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) -> f64 {
+        let Begin { links, x, ridden } = self;
+        let mut sum = 0.0;
+        for half in 0..2 {
+            let at = 4 * half;
+            if !ridden.is_empty() {
+                let d = differences(links, at, ridden);
+                let lengths = dot(d, d).sqrt().0;
+                for k in 0..4 {
+                    // That of what does not follow is no number.
+                    let length = (lengths[k] as f32).max(LEAST_LENGTH);
+                    let own = &mut links.rest_length[at + k];
+                    *own = if lengths[k] >= 0.0 { length } else { *own };
+                }
+            }
+            let d = differences(links, at, x);
+            let mut rest = [0.0; 4];
+            for k in 0..4 {
+                rest[k] = f64::from(links.rest_length[at + k]);
+            }
+            let square = Four(rest) * Four(rest);
+            let excess = dot(d, d) - square;
+            for k in 0..4 {
+                links.excess[at + k] = excess.0[k] as f32;
+                links.start[0][at + k] = d[0].0[k] as f32;
+                links.start[1][at + k] = d[1].0[k] as f32;
+                links.start[2][at + k] = d[2].0[k] as f32;
+            }
+            // What follows a skin has no other help, and nobody asks.
+            if ridden.is_empty() {
+                let stretch = (Four::splat(0.5) * excess / square).0;
+                for k in 0..4 {
+                    sum += stretch[k].max(0.0);
+                }
             }
         }
-        stretch / WIDTH as f64
+        sum / WIDTH as f64
     }
+}
+
+/// From first to second ends of four of eight links.
+#[inline(always)]
+fn differences(links: &Links8, at: usize, x: &[DVec3]) -> [Four; 3] {
+    let mut rows = [DVec3::ZERO; 4];
+    for k in 0..4 {
+        rows[k] = x[links.j.at()[at + k] as usize] - x[links.i.at()[at + k] as usize];
+    }
+    let [a, b, c, d] = rows;
+    [Four([a.x, b.x, c.x, d.x]), Four([a.y, b.y, c.y, d.y]), Four([a.z, b.z, c.z, d.z])]
 }
 
 /// The ends of eight links and the vector between them.
@@ -201,14 +252,41 @@ struct Ends<L> {
 
 #[inline(always)]
 fn ends<L: Lanes>(links: &Links8, displacements: &[Point]) -> Ends<L> {
-    let (i, wi) = Vectors::<L>::gather(displacements, &links.i);
-    let (j, wj) = Vectors::<L>::gather(displacements, &links.j);
-    let start = Vectors::load(&links.start);
+    let (i, j) = (Vectors::gather(displacements, &links.i), Vectors::gather(displacements, &links.j));
+    between(i, j, Vectors::load(&links.start), L::load(&links.excess))
+}
+
+/// The same of two eights.
+#[inline(always)]
+fn ends_of_pair<P: Pair>([one, two]: &[Links8; 2], displacements: &[Point]) -> Ends<P> {
+    let [[ix, iy, iz, wi], [jx, jy, jz, wj]] = P::gather(displacements, &places(one, two));
+    let start = Vectors {
+        x: P::load(&one.start[0], &two.start[0]),
+        y: P::load(&one.start[1], &two.start[1]),
+        z: P::load(&one.start[2], &two.start[2]),
+    };
+    let (i, j) = (Vectors { x: ix, y: iy, z: iz }, Vectors { x: jx, y: jy, z: jz });
+    between((i, wi), (j, wj), start, P::load(&one.excess, &two.excess))
+}
+
+#[inline(always)]
+fn places<'a>(one: &'a Links8, two: &'a Links8) -> lanes::Ends<'a> {
+    lanes::Ends { i: [&one.i, &two.i], j: [&one.j, &two.j], lie: one.lie }
+}
+
+/// The ends of links with their inverse masses, what was between them when the frame began, and by how much its square was above that of the rest length.
+#[inline(always)]
+fn between<N: Numbers>(
+    (i, wi): (Vectors<N>, N),
+    (j, wj): (Vectors<N>, N),
+    start: Vectors<N>,
+    excess: N,
+) -> Ends<N> {
     let change = j - i;
     let d = start + change;
     // |s + c|² − |s|² = c·(s + (s + c)).
-    let excess = L::load(&links.excess) + change.dot(start + d);
-    Ends { i, j, w: (wi, wj), d, length: d.length().max(L::splat(SHORTEST)), excess }
+    let excess = excess + change.dot(start + d);
+    Ends { i, j, w: (wi, wj), d, length: d.length().max(N::splat(SHORTEST)), excess }
 }
 
 /// Moves the ends towards each other by `share` of the vector between them, per inverse mass.
@@ -229,33 +307,28 @@ pub struct Sweep<'a> {
     pub one_sided: bool,
 }
 
-impl Kernel for Sweep<'_> {
-    type Output = ();
-
+impl PairKernel for Sweep<'_> {
     #[inline(always)]
-    fn run<L: Lanes>(self) {
+    fn run<P: Pair>(self) {
         let Sweep { links, displacements, one_sided } = self;
         // Two-sided links have no stretch that is too small to count.
-        let least = L::splat(if one_sided { 0.0 } else { f32::MIN });
+        let least = P::splat(if one_sided { 0.0 } else { f32::MIN });
+        let nothing = P::splat(NOTHING);
         // The two of a pair share no vertex: all of both is read before anything of both is written.
-        for [one, two] in links.as_chunks::<2>().0 {
-            let (ends_one, ends_two) = (ends::<L>(one, displacements), ends::<L>(two, displacements));
-            let share_one = share(one, &ends_one, least);
-            let share_two = share(two, &ends_two, least);
-            pull(one, &ends_one, share_one, displacements);
-            pull(two, &ends_two, share_two, displacements);
+        for pair in links.as_chunks::<2>().0 {
+            let [one, two] = pair;
+            let ends = ends_of_pair::<P>(pair, displacements);
+            let (wi, wj) = ends.w;
+            let softness = wi + wj + P::load(&one.compliance, &two.compliance);
+            // −Δλ = C / (w_i + w_j + α/h²), over the length of the link: C = (|d|² − l0²) / (|d| + l0), and once more over |d| for the direction. Two
+            // supports joined by a stiff link have nothing to move: nothing is divided by nothing.
+            let rest_length = P::load(&one.rest_length, &two.rest_length);
+            let divisor = (ends.length + rest_length) * ends.length * softness;
+            let share = ends.excess.max(least) / divisor.max(nothing);
+            let (i, j) = (ends.i + ends.d * (share * wi), ends.j - ends.d * (share * wj));
+            P::scatter(displacements, &places(one, two), [[i.x, i.y, i.z, wi], [j.x, j.y, j.z, wj]]);
         }
     }
-}
-
-/// −Δλ = C / (w_i + w_j + α/h²), over the length of the link.
-#[inline(always)]
-fn share<L: Lanes>(links: &Links8, ends: &Ends<L>, least: L) -> L {
-    let softness = ends.w.0 + ends.w.1 + L::load(&links.compliance);
-    // C = (|d|² − l0²) / (|d| + l0), and once more over |d| for the direction. Two supports joined by a stiff link have
-    // nothing to move: nothing is divided by nothing.
-    let divisor = (ends.length + L::load(&links.rest_length)) * ends.length * softness;
-    ends.excess.max(least) / divisor.max(L::splat(NOTHING))
 }
 
 /// One visit of the links that are longer than `longest` times their rest length; tells whether there was any, and whether
@@ -373,14 +446,14 @@ mod tests {
         let links: Vec<Link> = (0..n - 9).flat_map(|i| [link(i, i + 1), link(i, i + 9)]).collect();
         let mut set = LinkSet::new(n as usize, &links);
         set.set_step(1.4e-3);
-        set.begin_frame(&Parallel::default(), &x);
+        set.begin_frame(&Parallel::default(), Instructions::detect(), &x, &[]);
         let run = |instructions: Instructions| {
             let mut points: Vec<Point> = (0..n)
                 .map(|i| [1e-3 * r(i, 5) as f32, 0.0, 1e-4, if i == 7 { 0.0 } else { 300.0 }])
                 .collect();
             for one_sided in [false, true] {
                 set.links.visit(&Parallel::default(), &mut points, |links, displacements| {
-                    instructions.run(Sweep { links, displacements, one_sided });
+                    instructions.run_pairs(Sweep { links, displacements, one_sided });
                 });
             }
             set.limits.visit(&Parallel::default(), &mut points, |links, displacements| {
@@ -394,9 +467,11 @@ mod tests {
             assert!(any.into_inner());
             points
         };
-        let (plain, best) = (run(Instructions::Plain), run(Instructions::detect()));
+        let plain = run(Instructions::Plain);
         assert!(plain.as_flattened().iter().all(|c| c.is_finite()));
-        assert_eq!(plain, best);
+        for instructions in Instructions::all() {
+            assert_eq!(plain, run(instructions), "{instructions:?}");
+        }
         assert_eq!(plain[7][3], 0.0);
     }
 }

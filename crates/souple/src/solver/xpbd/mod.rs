@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use glam::{DMat3, DVec3};
 
-use self::anchors::Anchors;
+use self::anchors::{Anchors, Tight};
 use self::areas::Spread;
 use self::levels::Level;
 use self::links::{Limit, Mend, Sweep};
@@ -43,7 +43,7 @@ use self::touch::{Clearances, Obstacle};
 use super::Problem;
 use crate::contact::ContactPoint;
 use crate::control::{Control, PinTarget};
-use crate::lanes::{Instructions, Point};
+use crate::lanes::{Instructions, Kernel, Lanes, Point};
 use crate::mesh::{Topology, bounds};
 use crate::model::Model;
 use crate::parallel::{BLOCK, Parallel};
@@ -98,7 +98,6 @@ struct Cut {
     /// Where supports go, as displacements.
     pins: Vec<PinTarget>,
     hands: Vec<Hand>,
-    anchors: Anchors,
     colliders: Vec<u32>,
     /// Where 32-bit places are counted from, m.
     origin: DVec3,
@@ -113,6 +112,9 @@ pub(crate) struct Xpbd {
     instructions: Instructions,
     packed: Option<Packed>,
     cut: Cut,
+    anchors: Anchors,
+    /// Where the skin has packed vertices of a layer at the end of the frame, m; no numbers for those that do not follow it.
+    ridden: Vec<DVec3>,
     /// Displacement since the frame began, m, and inverse mass, in packed order.
     displacements: Vec<Point>,
     /// The same when the substep began.
@@ -149,6 +151,8 @@ impl Xpbd {
             instructions: Instructions::detect(),
             packed: None,
             cut: Cut::default(),
+            anchors: Anchors::default(),
+            ridden: Vec::new(),
             displacements: Vec::new(),
             before: Vec::new(),
             velocities: Vec::new(),
@@ -175,6 +179,9 @@ impl Xpbd {
         let fits = self.packed.take().filter(|packed| packed.fits(state));
         // What is kept between frames must not depend on whether this one is tried again with smaller steps.
         let usual = model.frame_dt() / f64::from(model.groups[body.group].substeps);
+        if fits.is_none() {
+            self.anchors = Anchors::default();
+        }
         let pack = || Packed::new(&self.settings, parallel, model, b, usual, state);
         let mut packed = fits.unwrap_or_else(pack);
         let substeps = substeps * packed.softness.cuts(model.frame_dt() / f64::from(substeps));
@@ -182,10 +189,11 @@ impl Xpbd {
         // Coarse levels and attachments know lengths at rest only; what is held to a skin everywhere needs none of them.
         let follows = body.layer.as_ref().filter(|layer| !layer.anchors.is_empty());
         self.cut.help = packed.softness.needs_help(h) && follows.is_none();
+        self.ridden.clear();
         if let Some(layer) = follows {
             let rides = &task.control.rides[b];
-            let Packed { links, order, .. } = &mut packed;
-            links.set_lengths(|i, j| rides.length(layer, [i, j].map(|e| order[e] as usize)));
+            self.ridden
+                .extend(packed.order.iter().map(|&i| rides.end(layer, i as usize).unwrap_or(DVec3::NAN)));
         }
         self.begin_frame(&mut packed, parallel, state, inverse_masses);
         if let Some(layer) = &body.layer {
@@ -221,6 +229,10 @@ impl Xpbd {
         let h = (model.frame_dt() / f64::from(substeps)) as f32;
         packed.links.set_step(h);
         self.outer_forces(&packed, task, state, substeps);
+        if let Some(layer) = &body.layer {
+            let rides = &control.rides[b];
+            self.anchors.begin(layer, rides, &packed.place, &self.x, &self.displacements, h);
+        }
         self.may_touch = !colliders.is_empty();
         let n = packed.order.len();
         self.mobility.clear();
@@ -237,10 +249,6 @@ impl Xpbd {
             keep: 1.0 / (1.0 + body.dissipation as f32 * h),
             pins: self.pins_of(&packed, pins),
             hands: self.hands_of(&packed, b, control),
-            anchors: match &body.layer {
-                Some(layer) => Anchors::new(layer, &control.rides[b], &packed.place, &self.x, h),
-                None => Anchors::default(),
-            },
             colliders: colliders.to_vec(),
             catch_up: if waits { CATCH_UP * f64::from(h) } else { f64::INFINITY },
             origin: if needs_places { self.begin_contact(&packed, origin, colliders) } else { DVec3::ZERO },
@@ -253,8 +261,10 @@ impl Xpbd {
     pub(crate) fn substep(&mut self, parallel: &Parallel, substep: u32) {
         let Some(mut packed) = self.packed.take() else { return };
         let Cut { substeps, h, keep, help, .. } = self.cut;
-        self.predict(parallel, h, keep, substep == 0);
         let s1 = f64::from(substep + 1) / f64::from(substeps);
+        // Hands come before anchors; without any, vertices are held as soon as they have moved.
+        let holds_at_once = self.cut.hands.is_empty();
+        self.predict(parallel, h, keep, substep == 0, holds_at_once.then_some(s1 as f32));
         for pin in &self.cut.pins {
             let target = pin.start.lerp(pin.end, s1);
             let p = &mut self.displacements[pin.vertex as usize];
@@ -269,7 +279,10 @@ impl Xpbd {
         }
         let with_levels = help && (substeps - substep) % LEVELS_EVERY == 1 % LEVELS_EVERY;
         pull(&self.cut.hands, h, &mut self.displacements);
-        self.cut.anchors.hold(s1 as f32, &mut self.displacements);
+        if let Some(tight) = self.anchors.tight(0, s1 as f32).filter(|_| !holds_at_once) {
+            tight.hold(self.displacements.as_flattened_mut());
+        }
+        self.anchors.hold_loose(s1 as f32, &mut self.displacements);
         self.satisfy(&mut packed, parallel, h, help, with_levels);
         self.packed = Some(packed);
     }
@@ -456,7 +469,7 @@ impl Xpbd {
         for points in [&mut self.displacements, &mut self.before, &mut self.velocities] {
             points.resize(n, [0.0; 4]);
         }
-        let Xpbd { x, displacements, before, velocities, .. } = self;
+        let Xpbd { x, displacements, before, velocities, instructions, ridden, .. } = self;
         parallel.blocks_of_three(displacements, before, velocities, |start, now, before, velocities| {
             for (((now, before), v), &i) in now.iter_mut().zip(before).zip(velocities).zip(&order[start..]) {
                 let w = inverse_masses[i as usize] as f32;
@@ -466,7 +479,7 @@ impl Xpbd {
                 *v = if w > 0.0 { point(state.v[i as usize], 0.0) } else { [0.0; 4] };
             }
         });
-        packed.links.begin_frame(parallel, x);
+        packed.links.begin_frame(parallel, *instructions, x, ridden);
         packed.bends.begin_frame(parallel, x);
         packed.areas.begin_frame(x);
         packed.attachments.begin_frame(parallel, x);
@@ -509,23 +522,20 @@ impl Xpbd {
     }
 
     /// Velocities from what the last substep moved, unless this is the `first`; then they feel the outer forces and
-    /// dissipation, and positions follow them.
-    fn predict(&mut self, parallel: &Parallel, h: f32, keep: f32, first: bool) {
-        let kicks = &self.kicks;
+    /// dissipation, and positions follow them. Anchors without a slack hold them to where they are at a share of the frame, if one is given.
+    fn predict(&mut self, parallel: &Parallel, h: f32, keep: f32, first: bool, held_at: Option<f32>) {
+        let (kicks, anchors, instructions) = (&self.kicks, &self.anchors, self.instructions);
         let Xpbd { displacements, before, velocities, .. } = self;
         parallel.blocks_of_three(displacements, before, velocities, |start, now, before, velocities| {
-            let kicks = kicks[start..start + now.len()].as_flattened();
-            let (now, before) = (now.as_flattened_mut(), before.as_flattened_mut());
-            let velocities = velocities.as_flattened_mut();
-            if !first {
-                velocities_from(now, before, velocities, keep / h);
-            }
-            // All four numbers of a vertex alike, for whole registers: the fourth of a kick and of a velocity is 0.
-            for (((now, before), v), kick) in now.iter_mut().zip(before).zip(velocities).zip(kicks) {
-                *v += *kick;
-                *before = *now;
-                *now += *v * h;
-            }
+            instructions.run(Predict {
+                kicks: kicks[start..start + now.len()].as_flattened(),
+                now: now.as_flattened_mut(),
+                before: before.as_flattened_mut(),
+                velocities: velocities.as_flattened_mut(),
+                h,
+                rate: (!first).then_some(keep / h),
+                tight: held_at.and_then(|share| anchors.tight(start, share)),
+            });
         });
     }
 
@@ -546,7 +556,7 @@ impl Xpbd {
                 for _ in 0..if l == 0 { 1 } else { COARSE_SWEEPS } {
                     links.links.visit(parallel, displacements, |links, displacements| {
                         let sweep = Sweep { links, displacements, one_sided: true };
-                        instructions.run(sweep);
+                        instructions.run_pairs(sweep);
                     });
                 }
                 let (below, level) = levels.split_at_mut(l);
@@ -577,11 +587,11 @@ impl Xpbd {
         // Only where compliance is nothing: a second visit of a soft link would count its force twice.
         for _ in 0..if help && self.settings.levels { BORDER_SWEEPS } else { 0 } {
             links.borders.visit(parallel, &mut self.displacements, |links, displacements| {
-                instructions.run(Sweep { links, displacements, one_sided: false });
+                instructions.run_pairs(Sweep { links, displacements, one_sided: false });
             });
         }
         links.links.visit(parallel, &mut self.displacements, |links, displacements| {
-            instructions.run(Sweep { links, displacements, one_sided: false });
+            instructions.run_pairs(Sweep { links, displacements, one_sided: false });
         });
         links.limits.visit(parallel, &mut self.displacements, |links, displacements| {
             instructions.run(Limit { links, displacements });
@@ -706,9 +716,52 @@ fn pull(hands: &[Hand], h: f32, displacements: &mut [Point]) {
 }
 
 /// Velocities from what a substep moved.
+#[inline(always)]
 fn velocities_from(now: &[f32], before: &[f32], velocities: &mut [f32], inverse_h: f32) {
     for ((now, before), v) in now.iter().zip(before).zip(velocities) {
         *v = (*now - *before) * inverse_h;
+    }
+}
+
+/// The prediction for a run of vertices, all four numbers of each alike, for whole registers: the fourth of a kick and of a velocity is 0.
+struct Predict<'a> {
+    kicks: &'a [f32],
+    now: &'a mut [f32],
+    before: &'a mut [f32],
+    velocities: &'a mut [f32],
+    h: f32,
+    /// What velocities are of what the last substep moved, 1/s; none if there was none.
+    rate: Option<f32>,
+    tight: Option<Tight<'a>>,
+}
+
+impl Kernel for Predict<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Predict { kicks, now, before, velocities, h, rate, tight } = self;
+        if let Some(rate) = rate {
+            velocities_from(now, before, velocities, rate);
+        }
+        let Some(tight) = tight else {
+            for (((now, before), v), kick) in now.iter_mut().zip(before).zip(velocities).zip(kicks) {
+                *v += *kick;
+                *before = *now;
+                *now += *v * h;
+            }
+            return;
+        };
+        let n = now.len();
+        let (before, velocities, kicks) = (&mut before[..n], &mut velocities[..n], &kicks[..n]);
+        let Tight { start, way, back, share } = tight;
+        let (start, way, back) = (&start[..n], &way[..n], &back[..n]);
+        for k in 0..n {
+            velocities[k] += kicks[k];
+            before[k] = now[k];
+            let place = now[k] + velocities[k] * h;
+            now[k] = place - (place - start[k] - way[k] * share) * back[k];
+        }
     }
 }
 
