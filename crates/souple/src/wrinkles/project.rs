@@ -119,26 +119,27 @@ impl Projector {
     }
 }
 
-/// The nearest point of each fold that reaches a point of the chart.
+/// Of each fold that reaches a point of the chart, the point that raises it most: the nearest one, unless it is hardly there and a stronger part of the same fold is not far. What
+/// is raised then changes without a jump when a fold gets longer by a part that is still weak, or when its end comes past its side.
 fn find_nearest(pieces: &[Piece], p: DVec2, near: &mut Vec<Nearest>) {
     near.clear();
     for of_curve in pieces.chunk_by(|a, b| a.curve == b.curve) {
-        let mut best: Option<(f64, &Piece, f64)> = None;
+        let mut best: Option<(f64, Nearest)> = None;
         for piece in of_curve {
             let (distance, share) = point_segment(p, piece.ends[0], piece.ends[1]);
-            if best.is_none_or(|(least, ..)| distance < least) {
-                best = Some((distance, piece, share));
+            let mix = |ends: [f64; 2]| ends[0] + share * (ends[1] - ends[0]);
+            let (half_width, strength) = (mix(piece.half_width), mix(piece.strength));
+            if distance >= REACH * REACH * half_width * half_width || strength <= 0.0 {
+                continue;
+            }
+            let raise = strength * half_width * window(distance.sqrt() / half_width);
+            if best.is_none_or(|(most, _)| raise > most) {
+                let offset = p - piece.ends[0].lerp(piece.ends[1], share);
+                let compression = mix(piece.compression).min(MOST_COMPRESSION);
+                best = Some((raise, Nearest { offset, compression, half_width, strength }));
             }
         }
-        let Some((distance, piece, share)) = best else { continue };
-        let mix = |ends: [f64; 2]| ends[0] + share * (ends[1] - ends[0]);
-        let half_width = mix(piece.half_width);
-        let strength = mix(piece.strength);
-        if distance < REACH * REACH * half_width * half_width && strength > 0.0 {
-            let offset = p - piece.ends[0].lerp(piece.ends[1], share);
-            let compression = mix(piece.compression).min(MOST_COMPRESSION);
-            near.push(Nearest { offset, compression, half_width, strength });
-        }
+        near.extend(best.map(|(_, nearest)| nearest));
     }
 }
 
