@@ -455,7 +455,7 @@ impl WrinkleReport {
             );
         }
         (self.compression[1] > self.compression[0]).then(|| {
-            "what is written is compressed more than what was given: rounding so coarse a mesh costs more than folds give back. Give a finer mesh, or a larger --radius".into()
+            "what is written is compressed more than what was given: rounding so coarse a mesh costs more than folds give back. Give a finer mesh".into()
         })
     }
 
