@@ -51,6 +51,9 @@ struct WrinkleReport {
     /// Vertices of the mesh along the folds of a still frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     still_vertices: Option<usize>,
+    /// What is odd about the result, and what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     files: Vec<String>,
 }
 
@@ -92,6 +95,7 @@ pub fn run(args: &WrinkleArgs) -> Outcome {
         let wrinkles = compile(args, &rest)?;
         fold(&wrinkles, &rest, &frames, args, name)
     };
+    report.note = report.oddity();
     match (args.still, still) {
         (Some(_), Some(mesh)) => {
             report.still_vertices = Some(mesh.positions.len());
@@ -437,8 +441,22 @@ impl WrinkleReport {
             compression: worst.map(|found| found.compression),
             across: worst.map(|found| found.mean_across),
             still_vertices: None,
+            note: None,
             files: Vec::new(),
         }
+    }
+
+    /// Folds that do not help.
+    fn oddity(&self) -> Option<String> {
+        if self.folds == 0 {
+            return Some(
+                "no folds: nothing is compressed by as much as they begin at, or nowhere for long enough"
+                    .into(),
+            );
+        }
+        (self.compression[1] > self.compression[0]).then(|| {
+            "what is written is compressed more than what was given: rounding so coarse a mesh costs more than folds give back. Give a finer mesh".into()
+        })
     }
 
     fn print(&self) -> Result<(), Failure> {
@@ -453,6 +471,9 @@ impl WrinkleReport {
             self.across[0],
             self.across[1]
         ))?;
+        if let Some(note) = &self.note {
+            say(&format!("note: {note}"))?;
+        }
         if let Some(count) = self.still_vertices {
             say(&format!("still frame: {count} vertices along its folds"))?;
         }

@@ -167,4 +167,12 @@ mod tests {
             assert!(found.largest_change < 0.5, "{found:?}");
         }
     }
+    /// The promise of the book, over the frames of the benchmark: no point of a garment moves by more than the smallest radius in one of them.
+    #[test]
+    fn no_fold_of_any_garment_jumps() {
+        for garment in garments(FRAMES).unwrap() {
+            let found = time_garment(&garment).unwrap();
+            assert!(found.largest_change < 0.75, "{found:?}");
+        }
+    }
 }

@@ -18,7 +18,7 @@ const PASSES: usize = 10;
 const LEAST_SHAPE: f64 = 0.01;
 
 /// Area over the square of the longest side.
-fn shape(p: DVec2, q: DVec2, r: DVec2) -> f64 {
+pub(super) fn shape(p: DVec2, q: DVec2, r: DVec2) -> f64 {
     let longest = p.distance_squared(q).max(q.distance_squared(r)).max(r.distance_squared(p));
     0.5 * (q - p).perp_dot(r - p) / longest
 }

@@ -7,6 +7,7 @@
 use glam::{DMat3, DVec2, DVec3};
 
 use super::relax::Relaxer;
+use super::sheet::Effort;
 use super::{Border, Criteria, Handle, PaperError, Pattern, Settings, Sheet};
 use crate::math::polar;
 
@@ -60,7 +61,7 @@ impl Rules {
 
     /// Folds a sheet into a border that is matched already.
     pub fn crumple(&self, border: Border) -> Crumple {
-        let sheet = Sheet::from_border(border.clone(), self.step, &self.settings);
+        let sheet = Sheet::from_border(border.clone(), self.step, &self.settings, &Effort::WHOLE);
         let known = sheet.isometry().energy;
         Crumple { border, sheet, known }
     }
@@ -127,7 +128,7 @@ impl Crumple {
         let good = 2.0 * tolerance * tolerance * pattern.area();
         if change.energy > WORSE * self.known.max(good) {
             change.tried = true;
-            let fresh = Sheet::from_border(self.border.clone(), *step, settings);
+            let fresh = Sheet::from_border(self.border.clone(), *step, settings, &Effort::FRAME);
             let energy = fresh.isometry().energy;
             if energy < BETTER * change.energy {
                 (self.sheet, *relaxer) = (fresh, None);

@@ -12,6 +12,7 @@
 //! Promises: the same bits for the same input on one machine (relaxation solves by faer, see `solver/cholesky.rs`); ends always; no panic. It does not promise isometry: [`Sheet::isometry`] says how
 //! far it is off. Nothing keeps a sheet from crossing itself.
 
+mod apex;
 mod border;
 mod cases;
 mod cubic;
@@ -23,6 +24,7 @@ mod pattern;
 mod played;
 mod relax;
 mod sheet;
+mod slide;
 mod split;
 
 use thiserror::Error;
@@ -45,7 +47,7 @@ pub const MAX_POINTS: usize = 100_000;
 pub const MAX_SAMPLES: usize = 2000;
 
 /// Weight of the springs that draw a border back which may give way, as a share of what holds a vertex in the mesh.
-const SPRING: f64 = 0.05;
+const SPRING: f64 = 0.02;
 
 /// Why there is no sheet.
 #[derive(Clone, Debug, Error, PartialEq)]

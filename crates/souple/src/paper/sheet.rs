@@ -6,14 +6,29 @@ use super::flip::flip_edges;
 use super::measure::{self, Element, Isometry};
 use super::mesh::Triangulator;
 use super::relax::{Hold, Relaxer};
+use super::slide::slide_vertices;
 use super::split::{Cutter, Region};
 use super::{Border, PaperError, Pattern, Repair, Settings};
 use crate::math;
 
-/// Times that edges are flipped and all is relaxed at the end.
-const SETTLINGS: usize = 3;
 /// Times as many rounds as before: nothing is cut any more, so what is gained stays.
 const LAST_TIMES: usize = 2;
+
+/// How much is done for a sheet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Effort {
+    /// Times that vertices slide, edges are flipped and all is relaxed at the end.
+    settlings: usize,
+    /// Vertices for each one of the border from which on nothing is cut any more.
+    vertices: usize,
+}
+
+impl Effort {
+    /// A sheet that is made once.
+    pub(super) const WHOLE: Effort = Effort { settlings: 5, vertices: usize::MAX };
+    /// One that is made anew within a frame, and relaxed in the frames that follow.
+    pub(super) const FRAME: Effort = Effort { settlings: 1, vertices: 4 };
+}
 
 /// What an edge of the mesh is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,11 +79,11 @@ impl Sheet {
     /// Makes a sheet from its pattern and a closed curve in space, whose first point is that of the pattern's first corner.
     pub fn new(pattern: &Pattern, points: &[DVec3], settings: &Settings) -> Result<Sheet, PaperError> {
         let step = settings.step_for(pattern)?;
-        Ok(Sheet::from_border(Border::matched(pattern, points, step)?, step, settings))
+        Ok(Sheet::from_border(Border::matched(pattern, points, step)?, step, settings, &Effort::WHOLE))
     }
 
     /// Makes a sheet from a border that is matched already.
-    pub(super) fn from_border(mut border: Border, step: f64, settings: &Settings) -> Sheet {
+    pub(super) fn from_border(mut border: Border, step: f64, settings: &Settings, effort: &Effort) -> Sheet {
         let repair = match settings.repair {
             true => border.repair(),
             false => {
@@ -79,6 +94,7 @@ impl Sheet {
         let count = border.places.len();
         let wanted = border.places.clone();
         let mut cutter = Cutter::new(border.pattern, border.places, step, settings);
+        cutter.most_points = effort.vertices.saturating_mul(count);
         let hold = settings.hold();
         for restart in 0..=settings.restarts {
             let last = restart == settings.restarts;
@@ -90,7 +106,11 @@ impl Sheet {
         }
         let mut sheet = Sheet::from_cutter(cutter, count, repair, settings);
         let mut relaxer = None;
-        for _ in 0..SETTLINGS {
+        for round in 0..effort.settlings {
+            if round > 0 && slide_vertices(&mut sheet.pattern, &mut sheet.places, count, &sheet.triangles) > 0
+            {
+                relaxer = None;
+            }
             sheet.settle(&mut relaxer, &wanted, hold, LAST_TIMES * settings.rounds);
         }
         sheet

@@ -8,6 +8,7 @@
 use glam::{DVec2, DVec3};
 
 use super::Settings;
+use super::apex::{Tip, find_tip};
 use super::cubic::Cubic;
 use super::measure::{Element, energy};
 use super::mesh::Triangulator;
@@ -32,6 +33,12 @@ const LEAST_WIDTH: f64 = 0.2;
 const LARGE: f64 = 0.5;
 /// Times as many.
 const FIRST_TIMES: usize = 3;
+/// Vertices that the outline of a cone has at least.
+const LEAST_CONE: usize = 8;
+/// A cone is taken if it has less than this share of the E of the best fold, which will be cut further.
+const TIP_SHARE: f64 = 0.1;
+/// And only if its mean strain is below this: nothing is cut inside it any more.
+const TIP_STRAIN: f64 = 0.01;
 /// A search is left out that would begin with so many times the E of the best fold.
 const HOPELESS: f64 = 2.0;
 
@@ -60,6 +67,8 @@ pub(super) struct Cutter {
     pub(super) places: Vec<DVec3>,
     pub(super) cuts: Vec<Cut>,
     pub(super) regions: Vec<Region>,
+    /// Vertices from which on nothing is cut any more.
+    pub(super) most_points: usize,
     /// Area of the pattern, m².
     whole: f64,
     step: f64,
@@ -110,6 +119,7 @@ impl Cutter {
             whole: 0.5 * swept.sum::<f64>(),
             points,
             places,
+            most_points: usize::MAX,
             cuts: Vec::new(),
             regions: vec![whole],
             step,
@@ -166,6 +176,9 @@ impl Cutter {
         if outline.len() < 4 || self.cuts.len() >= MAX_CUTS {
             return Outcome::Done;
         }
+        if self.points.len() >= self.most_points {
+            return Outcome::Stuck;
+        }
         let plain = self.triangulate(outline);
         if self.is_isometric(&plain) {
             return Outcome::Done;
@@ -183,6 +196,12 @@ impl Cutter {
                 found = Some(trial);
             }
         }
+        if let Some((tip, energy)) = self.try_tip(outline)
+            && found.as_ref().is_none_or(|best| energy < TIP_SHARE * best.energy)
+            && energy < 2.0 * TIP_STRAIN * TIP_STRAIN * self.area(outline)
+        {
+            return self.fan(outline, tip);
+        }
         let Some(trial) = found else { return Outcome::Stuck };
         let gain = energy(&plain, &self.places) / trial.energy.max(f64::MIN_POSITIVE);
         if gain < 1.0 && !least_bad {
@@ -190,6 +209,34 @@ impl Cutter {
         }
         let chord = trial.chord;
         self.fold(outline, chord, trial.points, trial.places)
+    }
+
+    /// The tip of a cone over a region, and the E of that cone, m².
+    fn try_tip(&self, outline: &[u32]) -> Option<(Tip, f64)> {
+        if outline.len() < LEAST_CONE {
+            return None;
+        }
+        let flat: Vec<DVec2> = outline.iter().map(|&v| self.points[v as usize]).collect();
+        let there: Vec<DVec3> = outline.iter().map(|&v| self.places[v as usize]).collect();
+        let starts = if self.area(outline) > LARGE * self.whole { 4 } else { 2 };
+        let tip = find_tip(&flat, &there, newell(outline, &self.places), starts)?;
+        let n = flat.len();
+        let energy = (0..n).map(|k| {
+            let next = (k + 1) % n;
+            let places = [there[k], there[next], tip.there];
+            Element::new(&[flat[k], flat[next], tip.flat], [0, 1, 2]).map_or(0.0, |e| e.energy(&places))
+        });
+        Some((tip, energy.sum()))
+    }
+
+    /// Cuts a region from the tip of a cone to all of its vertices.
+    fn fan(&mut self, outline: &[u32], tip: Tip) -> Outcome {
+        let number = self.points.len() as u32;
+        self.points.push(tip.flat);
+        self.places.push(tip.there);
+        let n = outline.len();
+        self.cuts.extend(outline.iter().map(|&v| Cut { vertices: vec![v, number], straight: true }));
+        Outcome::Parts((0..n).map(|k| vec![outline[k], outline[(k + 1) % n], number]).collect())
     }
 
     /// How many chords are tried for a fold of a region: with none nothing is folded.

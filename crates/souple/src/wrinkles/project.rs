@@ -17,6 +17,11 @@ const STEADY: f64 = 0.5;
 /// Least length of what was a length of 1 in the pattern along which points slide: less is a triangle that turns over.
 const LEAST_ASIDE: f64 = 0.25;
 
+/// Sine of the angle between a coarse edge and the tangent plane at its end up to which it is rounded, that of a tube of ten sides, and from which it is not at all, that of one of five:
+/// boxes that are rounded like tubes lose more length than folds give back.
+const ROUND: f64 = 0.31;
+const EDGE: f64 = 0.59;
+
 /// A piece of a fold as a triangle of the pattern sees it.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
@@ -119,26 +124,27 @@ impl Projector {
     }
 }
 
-/// The nearest point of each fold that reaches a point of the chart.
+/// Of each fold that reaches a point of the chart, the point that raises it most: the nearest one, unless it is hardly there and a stronger part of the same fold is not far. What
+/// is raised then changes without a jump when a fold gets longer by a part that is still weak, or when its end comes past its side.
 fn find_nearest(pieces: &[Piece], p: DVec2, near: &mut Vec<Nearest>) {
     near.clear();
     for of_curve in pieces.chunk_by(|a, b| a.curve == b.curve) {
-        let mut best: Option<(f64, &Piece, f64)> = None;
+        let mut best: Option<(f64, Nearest)> = None;
         for piece in of_curve {
             let (distance, share) = point_segment(p, piece.ends[0], piece.ends[1]);
-            if best.is_none_or(|(least, ..)| distance < least) {
-                best = Some((distance, piece, share));
+            let mix = |ends: [f64; 2]| ends[0] + share * (ends[1] - ends[0]);
+            let (half_width, strength) = (mix(piece.half_width), mix(piece.strength));
+            if distance >= REACH * REACH * half_width * half_width || strength <= 0.0 {
+                continue;
+            }
+            let raise = strength * half_width * window(distance.sqrt() / half_width);
+            if best.is_none_or(|(most, _)| raise > most) {
+                let offset = p - piece.ends[0].lerp(piece.ends[1], share);
+                let compression = mix(piece.compression).min(MOST_COMPRESSION);
+                best = Some((raise, Nearest { offset, compression, half_width, strength }));
             }
         }
-        let Some((distance, piece, share)) = best else { continue };
-        let mix = |ends: [f64; 2]| ends[0] + share * (ends[1] - ends[0]);
-        let half_width = mix(piece.half_width);
-        let strength = mix(piece.strength);
-        if distance < REACH * REACH * half_width * half_width && strength > 0.0 {
-            let offset = p - piece.ends[0].lerp(piece.ends[1], share);
-            let compression = mix(piece.compression).min(MOST_COMPRESSION);
-            near.push(Nearest { offset, compression, half_width, strength });
-        }
+        near.extend(best.map(|(_, nearest)| nearest));
     }
 }
 
@@ -230,28 +236,42 @@ fn steady_normals(x: &[DVec3], triangles: &[[u32; 3]], normals: &mut Vec<DVec3>,
     }
 }
 
-/// Where the fine vertices are without folds, m: on the cubics that have the corners and the normals of their coarse triangles (Vlachos, Peters, Boyd,
+/// A third of the way from a corner to another, in the tangent plane of the first and as long as the straight way: cubics shortened by what the plane takes would press cloth
+/// together that is only bent. The more steeply the way leaves that plane, beyond [`ROUND`], the less it is a facet of something round; from [`EDGE`] on it is an edge and stays one.
+fn tangent_third(from: DVec3, to: DVec3, normal: DVec3) -> DVec3 {
+    let way = to - from;
+    let length = way.length();
+    let rise = way.dot(normal);
+    let flatness = ((EDGE * length - rise.abs()) / ((EDGE - ROUND) * length)).clamp(0.0, 1.0);
+    let share = if length > 0.0 { flatness * flatness * (3.0 - 2.0 * flatness) } else { 0.0 };
+    let tangent = way - normal * (rise * share);
+    // Never 0: no more than a part of the way is taken from it.
+    let stretch = if share > 0.0 { length / tangent.length() } else { 1.0 };
+    from + tangent * (stretch / 3.0)
+}
+
+/// Where the fine vertices are without folds, m: on the cubics that have the corners and the normals of their coarse triangles (after Vlachos, Peters, Boyd,
 /// Mitchell, *Curved PN triangles*, 2001). What was faceted becomes round; what is flat stays so.
 fn smooth_places(fine: &FineMesh, coarse: &[DVec3], normals: &[DVec3], out: &mut Vec<DVec3>) {
     out.clear();
     out.reserve(fine.shares.len());
+    let mut edge = ([u32::MAX; 3], [DVec3::ZERO; 2]);
     let mut net = ([u32::MAX; 3], [DVec3::ZERO; 7]);
     for (of, [a, b, c]) in &fine.shares {
         let x = of.map(|v| coarse[v as usize]);
-        // A third of the way from corner i to corner j, in the tangent plane of i; normals of sharp folds do not lead far away.
-        let third = |i: usize, j: usize| {
-            let (way, normal) = (x[j] - x[i], normals[of[i] as usize]);
-            let most = 0.5 * way.length();
-            (2.0 * x[i] + x[j] - normal * way.dot(normal).clamp(-most, most)) / 3.0
-        };
-        // Corners, then insides of edges, then insides of triangles, one triangle after the other.
+        let third = |i: usize, j: usize| tangent_third(x[i], x[j], normals[of[i] as usize]);
+        // Corners, then insides of edges, then insides of triangles, one after the other.
         out.push(if of[0] == of[1] {
             x[0]
         } else if *c == 0.0 {
+            if edge.0 != *of {
+                edge = (*of, [third(0, 1), third(1, 0)]);
+            }
+            let points = &edge.1;
             x[0] * (a * a * a)
                 + x[1] * (b * b * b)
-                + third(0, 1) * (3.0 * a * a * b)
-                + third(1, 0) * (3.0 * a * b * b)
+                + points[0] * (3.0 * a * a * b)
+                + points[1] * (3.0 * a * b * b)
         } else {
             if net.0 != *of {
                 let edges = [third(0, 1), third(1, 0), third(1, 2), third(2, 1), third(2, 0), third(0, 2)];

@@ -46,6 +46,10 @@ const ROOM: f64 = 1.7;
 const WIDE: f64 = 3.4;
 const FARTHEST: f64 = 4.0;
 
+/// Half widths over which the ends of a fold fade, and the most points that takes.
+const TAPER: f64 = 2.0;
+const MOST_FADING: f64 = 8.0;
+
 /// Vertices that are tried as seeds of new curves in a frame.
 const MOST_ATTEMPTS: usize = 64;
 
@@ -298,17 +302,20 @@ impl Tracker {
             return;
         }
         curve.ring = traced.ring;
+        let fading = fading_points(settings, &strain);
         let at = curve.generator;
         let here = Traced { at: seed, compression: strain.compression, along: strain.along };
         let follow = |walk: &mut Walk, knots: &mut dyn Iterator<Item = Knot>, side: &[Traced]| {
             let mut out: Vec<Knot> = knots.collect();
             let kept = out.len();
             for (k, knot) in out.iter_mut().enumerate() {
-                let share = end_share(k, side.len(), traced.ring) * strength_of(side.get(k), settings);
+                let share =
+                    end_share(k, side.len(), traced.ring, fading) * strength_of(side.get(k), settings);
                 follow_point(pattern, walk, knot, side.get(k), share, pace, 4.0 * r);
             }
             for (k, point) in side.iter().enumerate().skip(kept) {
-                let share = end_share(k, side.len(), traced.ring) * strength_of(Some(point), settings);
+                let share =
+                    end_share(k, side.len(), traced.ring, fading) * strength_of(Some(point), settings);
                 out.push(born(settings, point, pace.toward(0.0, share)));
             }
             while out.len() > side.len() && out.last().is_some_and(|knot| knot.strength < NOTHING) {
@@ -320,7 +327,7 @@ impl Tracker {
         let front = follow(walk, &mut curve.knots[at + 1..].iter().copied(), &traced.front);
         let mut middle = generator;
         let reached = (traced.front.len(), traced.back.len());
-        let share = if traced.ring { 1.0 } else { end_share(0, 1 + reached.0.max(reached.1), false) };
+        let share = if traced.ring { 1.0 } else { end_share(0, 1 + reached.0.max(reached.1), false, fading) };
         follow_point(
             pattern,
             walk,
@@ -518,15 +525,16 @@ impl Tracker {
             return false;
         }
         let here = Traced { at: seed, compression: strain.compression, along: strain.along };
+        let fading = fading_points(settings, &strain);
         let ends = |side: &[Traced]| -> Vec<Knot> {
             let knots = side.iter().enumerate().map(|(k, point)| {
-                let share = end_share(k, side.len(), found.ring) * strength_of(Some(point), settings);
+                let share = end_share(k, side.len(), found.ring, fading) * strength_of(Some(point), settings);
                 born(settings, point, pace.toward(0.0, share))
             });
             knots.collect()
         };
         let (back, front) = (ends(&found.back), ends(&found.front));
-        let share = if found.ring { 1.0 } else { end_share(0, count, false) };
+        let share = if found.ring { 1.0 } else { end_share(0, count, false, fading) };
         let middle = born(settings, &here, pace.toward(0.0, share * strength_of(Some(&here), settings)));
         let curve = Curve {
             generator: back.len(),
@@ -595,13 +603,18 @@ fn half_beside(distance: f64, natural: f64) -> f64 {
     natural * half.max(0.25)
 }
 
-/// Strength of the k-th point beside the generator of a side of that many: it fades over the last three.
-fn end_share(k: usize, count: usize, ring: bool) -> f64 {
+/// Over how many points the ends of a fold fade: more where it is wide, as an end that is shorter than wide is blunt.
+fn fading_points(settings: &Settings, strain: &Strain) -> f64 {
+    (TAPER * natural_half_width(settings, strain) / settings.smallest_radius).clamp(4.0, MOST_FADING)
+}
+
+/// Strength of the k-th point beside the generator of a side of that many: it fades over the last ones.
+fn end_share(k: usize, count: usize, ring: bool, fading: f64) -> f64 {
     if ring {
         return 1.0;
     }
     let left = count.saturating_sub(k) as f64;
-    (left / 4.0).min(1.0)
+    (left / fading).min(1.0)
 }
 
 /// Strength by compression: none below where folds die, all a little above where they are born.
