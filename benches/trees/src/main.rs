@@ -15,7 +15,7 @@
 #[path = "../../../crates/souple/src/contact/bvh.rs"]
 mod bvh;
 #[allow(dead_code, unused_imports)]
-#[path = "../../../crates/souple/src/lanes.rs"]
+#[path = "../../../crates/souple/src/lanes/mod.rs"]
 mod lanes;
 
 use cpu_time::ThreadTime;

@@ -38,7 +38,7 @@ use super::workloads::{self, Runs, available};
 use crate::args::BenchArgs;
 use crate::failure::Failure;
 
-/// A `Point` of `lanes.rs`.
+/// A `Point` of `lanes/mod.rs`.
 const POINT: f64 = 16.0;
 /// A link of `Links8`.
 const LINK: f64 = 288.0 / 8.0;
