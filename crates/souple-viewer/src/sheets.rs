@@ -226,21 +226,21 @@ mod tests {
         let scene = Scene {
             papers: vec![
                 sheet("small", border, Some([0.3, 0.2]), small),
-                sheet("pinched", PaperBorder::Case("pinched".into()), None, Folding::default()),
+                sheet("twisted", PaperBorder::Case("twisted".into()), None, Folding::default()),
             ],
             ..Scene::default()
         };
         let moment = moment(&scene, |_| ());
-        let [small, pinched] = &moment.items[..] else { panic!("{} items", moment.items.len()) };
+        let [small, twisted] = &moment.items[..] else { panic!("{} items", moment.items.len()) };
         let off = Quantity::Isometry.values(small);
         assert_eq!(off.len(), small.positions.len());
         assert!(off.iter().all(|e| (e - 0.1).abs() < 1e-4), "{off:?}");
         assert!(small.creases.is_empty() && small.border.len() >= 4);
-        assert!(pinched.creases.iter().any(|crease| crease.valley));
+        assert!(twisted.creases.iter().any(|crease| crease.valley));
         let mut looks = Looks::of_scene(&scene, |_| None);
         assert!(crease_lines(&moment, &looks, 720).is_empty());
         looks.show_creases();
-        assert_eq!(crease_lines(&moment, &looks, 720).len(), pinched.creases.len());
+        assert_eq!(crease_lines(&moment, &looks, 720).len(), twisted.creases.len());
     }
 
     #[test]
