@@ -404,6 +404,7 @@ impl<'a> Run<'a> {
             times_real_time: if seconds > 0.0 { self.frames as f64 / model.fps / seconds } else { 0.0 },
             state_hash: format!("{:016x}", simulation.state_hash()),
             measures: simulation.measures().into(),
+            has_springs: model.bodies.iter().any(|body| !body.topology.springs.is_empty()),
             intersections: crossings,
             clean_frames_percent: clean_share,
             bodies: bodies.collect(),
@@ -584,6 +585,9 @@ struct RunReport {
     times_real_time: f64,
     state_hash: String,
     measures: MeasuresReport,
+    /// Whether anything is held together by springs: solids are not.
+    #[serde(skip)]
+    has_springs: bool,
     /// Pairs of triangles of bodies that cross at the end; absent when nobody wants to know.
     #[serde(skip_serializing_if = "Option::is_none")]
     intersections: Option<usize>,
@@ -685,7 +689,7 @@ impl RunReport {
             "stretch {:.2} % mean of longer and shorter, {:.2} % max; lowest point {:.4} m; state {}",
             m.stretch_mean_percent, m.stretch_max_percent, m.lowest, self.state_hash
         ))?;
-        if m.stretch_max_percent > TORN_APART_PERCENT {
+        if self.has_springs && m.stretch_max_percent > TORN_APART_PERCENT {
             say(
                 "a spring is more than half as long again as at rest; if that is not meant, steps are too long for what is stiff and touched or held: \
                  give the group `solver = \"xpbd\"`, or a shorter `dt`",

@@ -393,7 +393,7 @@ impl Simulation {
             let body = &self.model.bodies[self.islands[i].works[place].b];
             let is_told = |w: &Warning| matches!(w.kind, WarningKind::CutShort { .. }) && w.body == body.name;
             let group = &self.model.groups[body.group];
-            let Cg { tolerance, max_iterations, .. } = group.cg;
+            let Cg { tolerance, max_iterations, max_ms, .. } = group.cg;
             // What hardly misses its tolerance is counted, and not worth a word.
             let is_near = residual < WORTH_TELLING * tolerance;
             if solves == 0 || is_near || self.warnings.iter().any(is_told) {
@@ -405,8 +405,12 @@ impl Simulation {
                 stage: Stage::Solve,
                 kind: WarningKind::CutShort { residual },
                 remedy: format!(
-                    "Raise `cg.max_iterations` (now {max_iterations}) of group '{}', so that solves reach its `cg.tolerance` \
-                     ({tolerance:e}), or lower its `dt`.",
+                    "Raise {} of group '{}', so that solves reach its `cg.tolerance` ({tolerance:e}), or lower its `dt`.",
+                    match max_ms {
+                        Some(ms) if group.is_timed() =>
+                            format!("`cg.max_ms` (now {ms}) or `cg.max_iterations` (now {max_iterations})"),
+                        _ => format!("`cg.max_iterations` (now {max_iterations})"),
+                    },
                     group.name
                 ),
             });

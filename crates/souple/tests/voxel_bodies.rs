@@ -243,3 +243,19 @@ fn too_many_cells_are_refused_with_the_memory_they_would_take() {
     assert_eq!(error.field, "body[0].shape.voxels.group");
     assert!(error.problem.contains("1.73e6 cells, which take about 13.8 GB"), "{error}");
 }
+
+#[test]
+fn too_many_cells_around_a_surface_are_refused_as_well() {
+    let ball = Shape::Ball(souple::scene::Ball { radius: 1.0, ..souple::scene::Ball::default() });
+    let mut scene = scene(&egg());
+    scene.bodies[0] = Body {
+        shape: ball,
+        density: Some(1000.0),
+        young_modulus: Some(1e5),
+        embed: Some(Embed { cell: 0.015, fine: 1, ..Embed::default() }),
+        ..Body::default()
+    };
+    let Err(error) = ModelBuilder::new(&scene).build() else { panic!("it was built") };
+    assert_eq!(error.field, "body[0].embed.cell", "{error}");
+    assert!(error.problem.contains("1.2") && error.problem.contains("GB"), "{error}");
+}

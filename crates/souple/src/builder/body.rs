@@ -7,7 +7,7 @@ use glam::DVec3;
 use super::character::Characters;
 use super::dials::{Dialled, dialled};
 use super::elastic::place_layer;
-use super::embed::embed;
+use super::embed::{check_memory, embed};
 use super::materials::solid_densities;
 use super::resolution::divide;
 use super::rigid::place_rigid;
@@ -95,6 +95,9 @@ pub(super) fn build_body(
     }
     if let Some(resolution) = &body.resolution {
         divide(at, body, resolution, &mut placed)?;
+    }
+    if body.embed.is_some() && rigid.is_none() {
+        check_memory(at, &placed)?;
     }
     let (masses, fine_masses) = match &rigid {
         Some(rigid) => {

@@ -1,6 +1,7 @@
 //! Surfaces that become solids: cells around them are the mechanics, and the surface follows (FAU-13, FAU-16, FAU-17, FAU-40).
 
 use super::shape::Placed;
+use super::voxels::{BYTES_PER_CELL, MOST_BYTES};
 use super::{Checked, positive, wrong};
 use crate::mapping::rows;
 use crate::mesh::MAX_VERTICES;
@@ -106,6 +107,23 @@ pub(super) fn embed(at: &str, embed: &Embed, shape: &Shape, placed: &mut Placed)
     };
     let mesh = CellMesh::of_voxels(&voxels);
     put_into(&field("cell"), embed.cut, &voxels, mesh, placed)
+}
+
+/// Refuses cells that no memory holds: they are counted as they are solved, so that those of [several sizes](super::resolution) may be many more at first.
+pub(super) fn check_memory(at: &str, placed: &Placed) -> Checked<()> {
+    let cells = placed.cells.as_ref().map_or(0, |cells| cells.corners.len());
+    let cells = cells.max(placed.tetrahedra.len() / 5) as f64;
+    if cells * BYTES_PER_CELL <= MOST_BYTES {
+        return Ok(());
+    }
+    wrong(
+        &format!("{at}.embed.cell"),
+        format!(
+            "the body has {cells:.2e} cells, which take about {:.1} GB: too many",
+            cells * BYTES_PER_CELL * 1e-9
+        ),
+        "use larger cells, or join those inside by `resolution`",
+    )
 }
 
 /// Gives a placed surface these cells as its mechanics.

@@ -276,7 +276,7 @@ impl<'a> ModelBuilder<'a> {
                     return wrong(
                         &field(&format!("cg.multigrid.{name}")),
                         "it must be from 1 to 100",
-                        "2 sweeps are usual; without `levels` there are as many as are of use",
+                        "1 sweep is usual; without `levels` there are as many as are of use",
                     );
                 }
             }

@@ -22,9 +22,9 @@ use crate::scene::{Cells, InlineVolume, VoxelShape};
 /// Most voxels along an edge of a cell.
 const MAX_GROUP: u32 = 16;
 /// About what a cell takes, bytes: its matrix, its share of the system of the solver and of its factors.
-const BYTES_PER_CELL: f64 = 8e3;
+pub(super) const BYTES_PER_CELL: f64 = 8e3;
 /// Most that the cells of a body may take, bytes.
-const MOST_BYTES: f64 = 8e9;
+pub(super) const MOST_BYTES: f64 = 8e9;
 
 /// The solid of labelled voxels, not yet moved to its place.
 pub(super) fn place_voxels(at: &str, shape: &VoxelShape) -> Checked<Placed> {
